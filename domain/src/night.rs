@@ -1,0 +1,71 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{CampaignName, ChannelName, Day, Instant, Shard};
+
+/// One campaign on one `Day`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Night {
+    /// The campaign.
+    pub campaign: CampaignName,
+    /// The `Day`.
+    pub day: Day,
+}
+
+impl fmt::Display for Night {
+    /// `nightly/20260607`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.campaign, self.day)
+    }
+}
+
+/// Names a seal: the fixed list of who is due in a night's shard at one instant.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SealKey {
+    /// The night.
+    pub night: Night,
+    /// The shard.
+    pub shard: Shard,
+    /// When it fires, to the second.
+    pub instant: Instant,
+}
+
+impl fmt::Display for SealKey {
+    /// `nightly/20260607/3@2026-06-07T20:00:00Z`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = self.instant.to_rfc3339_opts(chrono::SecondsFormat::Secs, true);
+        write!(f, "{}/{}@{at}", self.night, self.shard)
+    }
+}
+
+/// Names a batch. The same batch has the same id, however often it is published.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BatchId(pub u128);
+
+impl BatchId {
+    /// The `index`-th batch of a seal: `xxh3_128` of the key's text and the index.
+    pub fn root(seal: &SealKey, index: u32) -> Self {
+        Self(xxhash_rust::xxh3::xxh3_128(format!("{seal}#{index}").as_bytes()))
+    }
+
+    /// A batch that carries some of a parent's uids on to their next attempt on `channel`: `xxh3_128` of the parent's
+    /// id, the attempt, the channel and the part (those that wait on another step of the ladder are another part), so
+    /// that a redelivered parent publishes the same child again.
+    pub fn child(self, attempt: u8, channel: &ChannelName, part: usize) -> Self {
+        Self(xxhash_rust::xxh3::xxh3_128(format!("{self}+{attempt}@{channel}/{part}").as_bytes()))
+    }
+}
+
+impl fmt::Display for BatchId {
+    /// 32 hexadecimal digits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl fmt::Debug for BatchId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

@@ -1,0 +1,12 @@
+//! What knows nothing of steps or pushes: the embedded file, the clock, the HTTP shell.
+
+mod clock;
+mod file;
+mod span;
+mod store_error;
+
+pub use clock::Clock;
+pub use file::{File, FileError};
+pub use redb;
+pub use span::Span;
+pub use store_error::StoreError;
