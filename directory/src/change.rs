@@ -1,0 +1,107 @@
+mod check;
+mod over;
+
+use std::fmt;
+
+use domain::{ChannelName, Instant, Language, Region, Uid, Zone};
+
+/// One change to the directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Makes the user's record, or replaces it.
+    Put(NewUser),
+    /// Takes the user out of the directory.
+    Delete(Uid),
+}
+
+/// A user as a caller hands them over. `Debug` shows no name.
+#[derive(Clone, PartialEq, Eq)]
+pub struct NewUser {
+    /// Who.
+    pub uid: Uid,
+    /// Their zone. Another one than before is a move: it holds from the next day start of the old zone.
+    pub zone: Zone,
+    /// Their home data centre.
+    pub region: Region,
+    /// The language of their texts.
+    pub language: Language,
+    /// Whether they want the push.
+    pub consent: bool,
+    /// When they opted in. Without one: the record's own while consent stands, else now.
+    pub consent_at: Option<Instant>,
+    /// Where a push reaches them: all devices, those not named are dropped. One named twice counts once.
+    pub devices: Vec<NewDevice>,
+    /// What they are called; may be empty.
+    pub name: String,
+}
+
+/// A device as a caller hands it over. `Debug` shows no address.
+#[derive(Clone, PartialEq, Eq)]
+pub struct NewDevice {
+    /// The channel.
+    pub channel: ChannelName,
+    /// The address as the channel's provider knows it.
+    pub address: String,
+    /// When it was registered. Without one, or with one before the record's own: the record's own; if new, now.
+    pub registered_at: Option<Instant>,
+}
+
+/// What came of a [`Change`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Applied {
+    /// The user was new.
+    Created,
+    /// The record was changed.
+    Updated,
+    /// The record was so already; nothing was written.
+    Unchanged,
+    /// The user was taken out.
+    Deleted,
+    /// The user to take out was not there.
+    Absent,
+    /// The change is past a limit; nothing of it was written.
+    Refused(Refusal),
+}
+
+/// Why a row or a change was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: {reason}")]
+pub struct Refusal {
+    /// The field at fault, such as `zone` or `devices[2].address`.
+    pub field: String,
+    /// What is wrong with it. Shows neither a name nor an address.
+    pub reason: String,
+}
+
+impl Refusal {
+    pub(crate) fn new(field: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { field: field.into(), reason: reason.into() }
+    }
+}
+
+impl fmt::Debug for NewUser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NewUser")
+            .field("uid", &self.uid)
+            .field("zone", &self.zone)
+            .field("region", &self.region)
+            .field("language", &self.language)
+            .field("consent", &self.consent)
+            .field("consent_at", &self.consent_at)
+            .field("devices", &self.devices)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for NewDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NewDevice")
+            .field("channel", &self.channel)
+            .field("registered_at", &self.registered_at)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+#[path = "change/tests.rs"]
+mod tests;

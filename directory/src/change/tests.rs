@@ -1,0 +1,125 @@
+use super::*;
+use crate::User;
+
+fn at(text: &str) -> Instant {
+    text.parse().unwrap()
+}
+
+fn new(zone: &str) -> NewUser {
+    NewUser {
+        uid: Uid(7),
+        zone: zone.parse().unwrap(),
+        region: Region::default(),
+        language: Language::default(),
+        consent: true,
+        consent_at: None,
+        devices: Vec::new(),
+        name: String::new(),
+    }
+}
+
+fn device(address: &str, registered_at: Option<&str>) -> NewDevice {
+    NewDevice {
+        channel: "stub".parse().unwrap(),
+        address: address.into(),
+        registered_at: registered_at.map(at),
+    }
+}
+
+fn moved(user: &User) -> Option<(&'static str, String)> {
+    user.moved.map(|moved| (moved.from.name(), moved.last.to_string()))
+}
+
+#[test]
+fn the_longest_move_there_is() {
+    // 13:00Z on 7 June: 02:00 of the 7th in Pago Pago (-11), 03:00 of the 8th in Kiritimati (+14)
+    let user = new("Pacific/Pago_Pago").over(None, at("2026-06-01T00:00:00Z"));
+    assert_eq!(moved(&user), None);
+    let user = new("Pacific/Kiritimati").over(Some(&user), at("2026-06-07T13:00:00Z"));
+    assert_eq!(moved(&user), Some(("Pacific/Pago_Pago", "20260607".into())));
+    // Kiritimati's 22:00 of the 8th is 08:00Z, before the move takes hold at 11:00Z: that night is skipped
+    assert!(at("2026-06-08T08:00:00Z") < user.holds_from().unwrap());
+    // and its 22:00 of the 9th is after: one push a day, no day twice
+    assert!(at("2026-06-09T08:00:00Z") > user.holds_from().unwrap());
+    // the same put again changes nothing, whenever it comes
+    assert_eq!(new("Pacific/Kiritimati").over(Some(&user), at("2026-06-20T00:00:00Z")), user);
+}
+
+#[test]
+fn a_second_move_before_the_first_took_hold_keeps_the_zone_in_force() {
+    let berlin = new("Europe/Berlin").over(None, at("2026-06-01T00:00:00Z"));
+    let tokyo = new("Asia/Tokyo").over(Some(&berlin), at("2026-06-07T10:00:00Z"));
+    let lima = new("America/Lima").over(Some(&tokyo), at("2026-06-07T21:59:59Z"));
+    assert_eq!(
+        (lima.zone.name(), moved(&lima)),
+        ("America/Lima", Some(("Europe/Berlin", "20260607".into())))
+    );
+    // two hours later Berlin's 8 June has begun (22:00Z): Tokyo holds, where it is the 8th too
+    let late = new("America/Lima").over(Some(&tokyo), at("2026-06-07T22:00:00Z"));
+    assert_eq!(moved(&late), Some(("Asia/Tokyo", "20260608".into())));
+    // back home the same day: as if nothing had been
+    let home = new("Europe/Berlin").over(Some(&tokyo), at("2026-06-07T11:00:00Z"));
+    assert_eq!(home, berlin);
+    // a clock set back by a day does not take Berlin's 7 June away
+    let back = new("America/Lima").over(Some(&tokyo), at("2026-06-06T11:00:00Z"));
+    assert_eq!(moved(&back), Some(("Europe/Berlin", "20260607".into())));
+}
+
+#[test]
+fn consent_counts_from_the_last_opting_in() {
+    let with = |consent, consent_at: Option<&str>| NewUser {
+        consent,
+        consent_at: consent_at.map(at),
+        ..new("Europe/Berlin")
+    };
+    let first = with(true, None).over(None, at("2026-06-01T00:00:00Z"));
+    assert_eq!(first.consent_at, at("2026-06-01T00:00:00Z"));
+    let again = with(true, None).over(Some(&first), at("2026-06-02T00:00:00Z"));
+    assert_eq!(again, first);
+    let out = with(false, None).over(Some(&first), at("2026-06-03T00:00:00Z"));
+    assert_eq!((out.consent, out.consent_at), (false, first.consent_at));
+    assert_eq!(with(false, None).over(Some(&out), at("2026-06-04T00:00:00Z")), out);
+    let back = with(true, None).over(Some(&out), at("2026-06-05T00:00:00Z"));
+    assert_eq!(back.consent_at, at("2026-06-05T00:00:00Z"));
+    let given = with(true, Some("2026-05-01T00:00:00Z")).over(Some(&out), at("2026-06-05T00:00:00Z"));
+    assert_eq!(given.consent_at, at("2026-05-01T00:00:00Z"));
+    let given = with(true, Some("2026-05-02T00:00:00Z")).over(Some(&given), at("2026-06-05T00:00:00Z"));
+    assert_eq!(given.consent_at, at("2026-05-02T00:00:00Z"));
+}
+
+#[test]
+fn a_device_keeps_the_later_registration() {
+    let with = |devices| NewUser { devices, ..new("Europe/Berlin") };
+    let [t1, t2, t3] = ["2026-06-01T00:00:00Z", "2026-06-02T00:00:00Z", "2026-06-03T00:00:00Z"];
+    let user = with(vec![device("a", None), device("b", Some(t1))]).over(None, at(t2));
+    assert_eq!(user.devices.iter().map(|d| d.registered_at).collect::<Vec<_>>(), [at(t2), at(t1)]);
+    let user =
+        with(vec![device("a", Some(t1)), device("b", Some(t3)), device("c", None)]).over(Some(&user), at(t3));
+    assert_eq!(user.devices.iter().map(|d| d.registered_at).collect::<Vec<_>>(), [at(t2), at(t3), at(t3)]);
+    let user = with(vec![device("b", None), device("b", Some(t1))]).over(Some(&user), at(t3));
+    assert_eq!(user.devices.len(), 1);
+    assert_eq!(user.devices[0].registered_at, at(t3));
+}
+
+#[test]
+fn a_finer_clock_than_the_record_is_no_change() {
+    let put = NewUser { consent_at: Some(at("2026-06-01T00:00:00.123456789Z")), ..new("Europe/Berlin") };
+    let user = put.over(None, at("2026-06-02T00:00:00.987654321Z"));
+    assert_eq!(user.consent_at, at("2026-06-01T00:00:00.123Z"));
+    assert_eq!(put.over(Some(&user), at("2026-06-03T00:00:00Z")), user);
+}
+
+#[test]
+fn limits_name_the_field() {
+    let fault = |user: NewUser| user.check().unwrap_err().field;
+    let with = |devices| NewUser { devices, ..new("Europe/Berlin") };
+    assert_eq!(fault(NewUser { name: "ü".repeat(201), ..new("Europe/Berlin") }), "name");
+    assert_eq!(fault(with(vec![device("a", None); 17])), "devices");
+    assert_eq!(fault(with(vec![device("a", None), device("", None)])), "devices[1].address");
+    assert_eq!(fault(with(vec![device(&"a".repeat(2049), None)])), "devices[0].address");
+    assert_eq!(fault(with(vec![device("a\nb", None)])), "devices[0].address");
+    let early = NewDevice { registered_at: Some(at("1969-12-31T23:59:59Z")), ..device("a", None) };
+    assert_eq!(fault(with(vec![early])), "devices[0].registered_at");
+    let brim = with(vec![device(&"a".repeat(2048), None); 16]);
+    assert_eq!(NewUser { name: "ü".repeat(200), ..brim }.check(), Ok(()));
+}

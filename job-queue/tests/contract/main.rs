@@ -1,0 +1,10 @@
+//! What every engine behind the queue's port promises. The checks know the port alone; each engine's file runs them.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod delivery;
+mod embedded;
+mod engine;
+mod keeping;
+mod ladder;
+mod load;

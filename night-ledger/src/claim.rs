@@ -1,0 +1,168 @@
+use crate::Reason;
+
+/// The claim on one push: one byte a user of a night.
+///
+/// | bits | meaning |
+/// | --- | --- |
+/// | 0, 1 | state: 0 free, 1 claimed, 2 delivered, 3 closed |
+/// | 2 | `maybe`: a push may have been taken and not recorded |
+/// | 3 | `again`: it was pushed again after that |
+/// | 4 to 7 | the attempt (1 to 15); of a closed one, the code of its [`Reason`] |
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Claim(u8);
+
+/// What a claim says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// To be pushed by the batch of this attempt.
+    Free(u8),
+    /// Taken by the batch of this attempt; in flight and not recorded yet.
+    Claimed(u8),
+    /// Delivered at this attempt. It is never pushed again.
+    Delivered(u8),
+    /// Over without a delivery.
+    Closed(Reason),
+}
+
+/// The most attempts that fit the byte.
+pub const MOST_ATTEMPTS: u8 = 15;
+
+const MAYBE: u8 = 1 << 2;
+const AGAIN: u8 = 1 << 3;
+
+impl Claim {
+    /// A claim as the seal makes it: free at the first attempt.
+    pub const FRESH: Self = Self(1 << 4);
+
+    /// A claim that is over before it began.
+    pub fn closed_at_once(reason: Reason) -> Self {
+        Self(3 | reason.code() << 4)
+    }
+
+    /// The claim in this byte, if it is one.
+    pub fn from_byte(byte: u8) -> Option<Self> {
+        let rest = byte >> 4;
+        let good = if byte & 3 == 3 { Reason::from_code(rest).is_some() } else { rest >= 1 };
+        good.then_some(Self(byte))
+    }
+
+    /// Its byte.
+    pub fn byte(self) -> u8 {
+        self.0
+    }
+
+    /// What it says.
+    pub fn state(self) -> State {
+        let rest = self.0 >> 4;
+        match self.0 & 3 {
+            0 => State::Free(rest),
+            1 => State::Claimed(rest),
+            2 => State::Delivered(rest),
+            // from_byte and close let only known codes in
+            _ => State::Closed(Reason::from_code(rest).unwrap_or(Reason::NoAnswer)),
+        }
+    }
+
+    /// Whether a push may have been taken and not recorded.
+    pub fn maybe(self) -> bool {
+        self.0 & MAYBE != 0
+    }
+
+    /// Whether it was pushed again after that.
+    pub fn again(self) -> bool {
+        self.0 & AGAIN != 0
+    }
+
+    /// Whether it is neither delivered nor closed.
+    pub fn open(self) -> bool {
+        self.0 & 3 < 2
+    }
+
+    /// Claims it for the batch of `attempt`; `None` when it is not this batch's to claim. `took_over`: the lease under
+    /// which it may have been claimed before is another's and ran out, so its push may have been taken.
+    pub fn claim(self, attempt: u8, took_over: bool) -> Option<Self> {
+        match self.state() {
+            State::Free(at) if at == attempt => Some(Self(self.0 | 1 | if self.maybe() { AGAIN } else { 0 })),
+            State::Claimed(at) if at == attempt && took_over => Some(Self(self.0 | MAYBE | AGAIN)),
+            State::Claimed(at) if at == attempt => Some(self),
+            _ => None,
+        }
+    }
+
+    /// A claimed one delivered.
+    pub fn deliver(self) -> Self {
+        Self(self.0 & !3 | 2)
+    }
+
+    /// One that is over.
+    pub fn close(self, reason: Reason) -> Self {
+        Self(self.0 & (MAYBE | AGAIN) | 3 | reason.code() << 4)
+    }
+
+    /// A claimed one set free again, at its own attempt.
+    pub fn release(self) -> Self {
+        Self(self.0 & !3)
+    }
+
+    /// A claimed one set free at the next attempt; past the last one that fits it is closed.
+    pub fn retry(self, maybe: bool) -> Self {
+        let attempt = self.0 >> 4;
+        let maybe = if maybe { MAYBE } else { 0 };
+        if attempt >= MOST_ATTEMPTS {
+            return Self(self.0 | maybe).close(Reason::Attempts);
+        }
+        Self(self.0 & (MAYBE | AGAIN) | maybe | (attempt + 1) << 4)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_fixed() {
+        assert_eq!(Claim::FRESH.byte(), 0b0001_0000);
+        let claimed = Claim::FRESH.claim(1, false).unwrap();
+        assert_eq!(claimed.byte(), 0b0001_0001);
+        assert_eq!(claimed.deliver().byte(), 0b0001_0010);
+        assert_eq!(claimed.retry(true).byte(), 0b0010_0100);
+        assert_eq!(claimed.close(Reason::NoSteps).byte(), 0b0010_0011);
+        assert_eq!(Claim::closed_at_once(Reason::ZoneMoved).byte(), 0b0011_0011);
+    }
+
+    #[test]
+    fn every_byte_is_a_claim_or_refused() {
+        let good = (0..=255u8).filter(|&b| Claim::from_byte(b).is_some()).count();
+        // 3 states x 15 attempts x 4 bits of history, and 14 reasons x 4
+        assert_eq!(good, 3 * 15 * 4 + Reason::ALL.len() * 4);
+    }
+
+    #[test]
+    fn only_its_own_attempt_claims() {
+        let second = Claim::FRESH.claim(1, false).unwrap().retry(false);
+        assert_eq!(second.state(), State::Free(2));
+        assert_eq!(second.claim(1, true), None);
+        assert_eq!(second.claim(2, false).map(Claim::state), Some(State::Claimed(2)));
+        assert_eq!(second.claim(2, false).unwrap().deliver().claim(2, true), None);
+    }
+
+    #[test]
+    fn taking_over_marks_what_may_have_been_pushed() {
+        let claimed = Claim::FRESH.claim(1, false).unwrap();
+        assert_eq!(claimed.claim(1, false), Some(claimed));
+        let taken = claimed.claim(1, true).unwrap();
+        assert!(taken.maybe() && taken.again());
+        let no_answer = claimed.retry(true);
+        assert!(no_answer.maybe() && !no_answer.again());
+        assert!(no_answer.claim(2, false).unwrap().again());
+    }
+
+    #[test]
+    fn attempts_end() {
+        let mut claim = Claim::FRESH;
+        for attempt in 1..=MOST_ATTEMPTS {
+            claim = claim.claim(attempt, false).unwrap().retry(false);
+        }
+        assert_eq!(claim.state(), State::Closed(Reason::Attempts));
+    }
+}

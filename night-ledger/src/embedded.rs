@@ -1,0 +1,159 @@
+//! The ledger in the embedded file. One process owns the file, so leases on batches live in its memory: they end with it.
+
+mod closing;
+mod counting;
+mod seals;
+mod sheet;
+mod steps;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod why;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use domain::{BatchId, CampaignName, Day, Instant, Night, SealKey, Shard, ShardCount, Uid};
+use plumbing::{File, StoreError, redb::ReadableTable};
+
+use crate::{
+    ClosedOpen, Held, NightLedger, Owner, Progress, Raised, Seal, Sealed, ShardLease, Step, Stepped, Sums,
+    Why,
+};
+
+/// [`NightLedger`] in the embedded file.
+pub struct EmbeddedLedger {
+    file: Arc<File>,
+    leases: Leases,
+}
+
+/// The lease on each batch that is being worked on: its owner and its end.
+type Leases = Arc<Mutex<HashMap<BatchId, (Owner, std::time::Instant)>>>;
+
+impl EmbeddedLedger {
+    /// The ledger of this file; makes its tables where they are missing.
+    pub async fn open(file: Arc<File>) -> Result<Self, StoreError> {
+        file.write(tables::make).await?;
+        Ok(Self { file, leases: Leases::default() })
+    }
+}
+
+#[async_trait]
+impl NightLedger for EmbeddedLedger {
+    async fn first_seen(&self, campaign: &CampaignName, now: Instant) -> Result<Instant, StoreError> {
+        let campaign = campaign.clone();
+        let at = self.file.write(move |to| {
+            let mut table = to.open_table(tables::FIRST_SEEN)?;
+            let held = table.get(campaign.as_str())?.map(|at| at.value());
+            let at = held.unwrap_or_else(|| now.timestamp_millis());
+            if held.is_none() {
+                table.insert(campaign.as_str(), at)?;
+            }
+            Ok(at)
+        });
+        let at = at.await?;
+        Instant::from_timestamp_millis(at).ok_or_else(|| StoreError::corrupt("first seen", at))
+    }
+
+    async fn shard_count(&self, night: &Night, n: ShardCount) -> Result<ShardCount, StoreError> {
+        let key = tables::night(night);
+        if let Some(held) = seals::shard_count(&self.file, &key)? {
+            return ShardCount::new(held).ok_or_else(|| StoreError::corrupt("shard count", held));
+        }
+        let held = self.file.write(move |to| {
+            let mut table = to.open_table(tables::NIGHTS)?;
+            let held = table.get(&key[..])?.map(|n| n.value());
+            if held.is_none() {
+                table.insert(&key[..], n.get())?;
+            }
+            Ok(held.unwrap_or(n.get()))
+        });
+        let held = held.await?;
+        ShardCount::new(held).ok_or_else(|| StoreError::corrupt("shard count", held))
+    }
+
+    async fn nights(&self) -> Result<Vec<Night>, StoreError> {
+        Ok(seals::nights(&self.file)?)
+    }
+
+    async fn lease_shard(
+        &self,
+        shard: Shard,
+        owner: Owner,
+        _term: Duration,
+    ) -> Result<ShardLease, StoreError> {
+        // whoever has the file open is alone, so an earlier owner is dead and the term does not matter
+        if let Some((by, epoch)) = seals::shard_lease(&self.file, shard)?
+            && by == owner.0
+        {
+            return Ok(ShardLease::Held(epoch));
+        }
+        let epoch = self.file.write(move |to| {
+            let mut table = to.open_table(tables::SHARD_LEASES)?;
+            let held = table.get(shard.0)?.map(|l| l.value());
+            let epoch = held.map_or(0, |(_, epoch)| epoch);
+            table.insert(shard.0, (owner.0, epoch + 1))?;
+            Ok(epoch + 1)
+        });
+        Ok(ShardLease::Held(epoch.await?))
+    }
+
+    async fn seal(&self, key: &SealKey, seal: &Seal) -> Result<Sealed, StoreError> {
+        seals::write(&self.file, key.clone(), seal.clone()).await
+    }
+
+    async fn sealed(&self, key: &SealKey) -> Result<Option<Seal>, StoreError> {
+        seals::read(&self.file, key)
+    }
+
+    async fn seals(&self, night: &Night, shard: Shard) -> Result<Vec<(SealKey, Progress)>, StoreError> {
+        Ok(seals::list(&self.file, night, Some(shard))?)
+    }
+
+    async fn raise_epoch(&self, night: &Night, shard: Shard, epoch: u64) -> Result<Raised, StoreError> {
+        let key = tables::night_shard(night, shard);
+        Ok(self.file.write(move |to| seals::raise(to, &key, epoch)).await?)
+    }
+
+    async fn checkpoint(&self, key: &SealKey, epoch: u64, batches: u32) -> Result<Raised, StoreError> {
+        seals::checkpoint(&self.file, key, epoch, batches).await
+    }
+
+    async fn step(&self, step: Step) -> Result<Stepped, StoreError> {
+        steps::step(&self.file, &self.leases, step).await
+    }
+
+    async fn claims(&self, key: &SealKey, positions: &[u32]) -> Result<Vec<Held>, StoreError> {
+        Ok(seals::claims(&self.file, key, positions)?)
+    }
+
+    async fn close(&self, key: &SealKey, published: u32) -> Result<ClosedOpen, StoreError> {
+        closing::close(&self.file, key.clone(), published).await
+    }
+
+    async fn sums(&self, night: &Night) -> Result<Sums, StoreError> {
+        Ok(counting::sums(&self.file, night)?)
+    }
+
+    async fn recount(&self, night: &Night) -> Result<Sums, StoreError> {
+        counting::recount(&self.file, night)
+    }
+
+    async fn why(&self, night: &Night, uid: Uid) -> Result<Option<Why>, StoreError> {
+        why::why(&self.file, night, uid)
+    }
+
+    async fn forget(&self, day: Day) -> Result<u64, StoreError> {
+        let old: Vec<_> = seals::nights(&self.file)?.into_iter().filter(|n| n.day < day).collect();
+        let keys: Vec<_> = old.iter().map(tables::night).collect();
+        let count = keys.len() as u64;
+        if count > 0 {
+            self.file.write(move |to| tables::drop_nights(to, &keys)).await?;
+        }
+        Ok(count)
+    }
+}

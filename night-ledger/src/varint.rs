@@ -1,0 +1,91 @@
+//! LEB128 varints and length-prefixed texts, for the encodings of this crate.
+
+use std::str::FromStr;
+
+use domain::Instant;
+use plumbing::StoreError;
+
+pub(crate) fn put(to: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        to.push(u8::try_from(number & 0x7f).unwrap_or_default() | 0x80);
+        number >>= 7;
+    }
+    to.push(u8::try_from(number).unwrap_or_default());
+}
+
+pub(crate) fn put_text(to: &mut Vec<u8>, text: &str) {
+    put(to, text.len() as u64);
+    to.extend_from_slice(text.as_bytes());
+}
+
+/// Reads an entry of kind `what`; each fault is a [`StoreError::Corrupt`] of that kind.
+pub(crate) struct Reader<'a> {
+    what: &'static str,
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(what: &'static str, rest: &'a [u8]) -> Self {
+        Self { what, rest }
+    }
+
+    pub(crate) fn bad(&self, detail: &str) -> StoreError {
+        StoreError::corrupt(self.what, detail)
+    }
+
+    pub(crate) fn done(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    pub(crate) fn byte(&mut self) -> Result<u8, StoreError> {
+        let (&first, rest) = self.rest.split_first().ok_or_else(|| self.bad("it ends early"))?;
+        self.rest = rest;
+        Ok(first)
+    }
+
+    pub(crate) fn number(&mut self) -> Result<u64, StoreError> {
+        let mut number = 0u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            let bits = u64::from(byte & 0x7f);
+            if shift == 63 && bits > 1 {
+                break;
+            }
+            number |= bits << shift;
+            if byte & 0x80 == 0 {
+                return Ok(number);
+            }
+        }
+        Err(self.bad("a number is too large"))
+    }
+
+    pub(crate) fn small(&mut self) -> Result<u32, StoreError> {
+        let number = self.number()?;
+        u32::try_from(number).map_err(|_| self.bad("a number is too large"))
+    }
+
+    /// A count of at most `most`.
+    pub(crate) fn count(&mut self, most: usize) -> Result<usize, StoreError> {
+        let number = self.number()?;
+        match usize::try_from(number) {
+            Ok(count) if count <= most => Ok(count),
+            _ => Err(self.bad("a count is too large")),
+        }
+    }
+
+    pub(crate) fn parsed<T: FromStr>(&mut self) -> Result<T, StoreError> {
+        let length = self.count(self.rest.len())?;
+        let Some((text, rest)) = self.rest.split_at_checked(length) else {
+            return Err(self.bad("it ends early"));
+        };
+        let parsed = std::str::from_utf8(text).ok().and_then(|t| t.parse().ok());
+        let parsed = parsed.ok_or_else(|| self.bad("a name is unknown"))?;
+        self.rest = rest;
+        Ok(parsed)
+    }
+
+    pub(crate) fn instant(&mut self) -> Result<Instant, StoreError> {
+        let seconds = self.number()?;
+        crate::seal::instant(seconds).ok_or_else(|| self.bad("an instant is out of range"))
+    }
+}
