@@ -1,0 +1,15 @@
+//! When and for whom: seals ahead of the hour, publishes each slot at its second, closes nights.
+
+mod agenda;
+mod metrics;
+mod plan;
+mod roster;
+mod run;
+mod settings;
+mod shards;
+mod tick;
+
+pub use metrics::Metrics;
+pub use run::run;
+pub use settings::Settings;
+pub use tick::{Scheduler, Ticked};

@@ -1,0 +1,95 @@
+use chrono::TimeDelta;
+use domain::{BatchId, Instant, SealKey};
+use job_queue::{Batch, BatchEntry, BatchZone, MOST_UIDS};
+use night_ledger::Seal;
+
+/// A seal on its way into the queue: its batches in order, and how many of them are confirmed.
+pub(crate) struct Plan {
+    pub(crate) key: SealKey,
+    pub(crate) deadline: Instant,
+    /// Batches confirmed by the queue.
+    pub(crate) confirmed: u32,
+    /// The epoch under which this owner writes checkpoints.
+    pub(crate) epoch: u64,
+    seal: Seal,
+    cuts: Vec<(u32, u8, std::ops::Range<usize>)>,
+}
+
+impl Plan {
+    pub(crate) fn new(key: SealKey, seal: Seal, epoch: u64, confirmed: u32) -> Self {
+        let deadline = seal.deadline().unwrap_or(key.instant);
+        Self { key, deadline, confirmed, epoch, cuts: seal.batches(MOST_UIDS), seal }
+    }
+
+    /// When the next batch is due; `None` when all are confirmed.
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        self.cut(self.confirmed).map(|(slot, ..)| self.due_at(*slot))
+    }
+
+    /// The batches that are due at `now`, at most `most`, and how many are confirmed when they are.
+    pub(crate) fn due(&self, now: Instant, most: usize) -> (Vec<Batch>, u32) {
+        let mut batches = Vec::new();
+        let mut upto = self.confirmed;
+        while batches.len() < most
+            && let Some((slot, ..)) = self.cut(upto)
+            && self.due_at(*slot) <= now
+        {
+            batches.extend(self.batch(upto));
+            upto += 1;
+        }
+        (batches, upto)
+    }
+
+    /// Users before the first unconfirmed batch.
+    pub(crate) fn published_users(&self) -> u32 {
+        let users = self.cut(self.confirmed).map_or(self.seal.due.len(), |(.., users)| users.start);
+        u32::try_from(users).unwrap_or(u32::MAX)
+    }
+
+    fn cut(&self, index: u32) -> Option<&(u32, u8, std::ops::Range<usize>)> {
+        self.cuts.get(usize::try_from(index).ok()?)
+    }
+
+    fn due_at(&self, slot: u32) -> Instant {
+        self.key.instant + TimeDelta::seconds(slot.into())
+    }
+
+    /// The batch with this index; `None` when everybody in it was closed by the seal itself.
+    fn batch(&self, index: u32) -> Option<Batch> {
+        let (slot, channel, users) = self.cut(index)?;
+        let mut zones: Vec<u8> = Vec::new();
+        let mut entries = Vec::with_capacity(users.len());
+        for (position, due) in users.clone().zip(&self.seal.due[users.clone()]) {
+            if due.closed.is_some() {
+                continue;
+            }
+            let known = zones.iter().position(|&z| z == due.zone);
+            let zone = known.unwrap_or_else(|| {
+                zones.push(due.zone);
+                zones.len() - 1
+            });
+            entries.push(BatchEntry {
+                uid: due.uid,
+                position: u32::try_from(position).ok()?,
+                zone: u8::try_from(zone).ok()?,
+            });
+        }
+        let zones = zones.iter().map(|&z| {
+            let zone = self.seal.zones[usize::from(z)];
+            BatchZone { zone: zone.zone, deadline: zone.deadline }
+        });
+        (!entries.is_empty()).then(|| Batch {
+            id: BatchId::root(&self.key, index),
+            campaign: self.key.night.campaign.clone(),
+            day: self.key.night.day,
+            shard: self.key.shard,
+            instant: self.key.instant,
+            slot: *slot,
+            channel: self.seal.channels[usize::from(*channel)].clone(),
+            attempt: 1,
+            not_before: None,
+            zones: zones.collect(),
+            entries,
+        })
+    }
+}

@@ -1,0 +1,32 @@
+use std::time::Duration;
+
+use plumbing::Clock;
+use tokio_util::sync::CancellationToken;
+
+use crate::Scheduler;
+
+/// The longest pause between two looks at the clock: a clock that was set is noticed within it.
+const LONGEST: Duration = Duration::from_millis(250);
+
+/// Ticks until `stop`. A store or broker that is away is waited for; the checkpoint says where to go on.
+pub async fn run(mut scheduler: Scheduler, clock: &Clock, stop: CancellationToken) {
+    let mut failures = 0u32;
+    loop {
+        let pause = match scheduler.tick(clock.now()).await {
+            Ok(ticked) => {
+                failures = 0;
+                ticked.next.map_or(LONGEST, |at| clock.until(at).min(LONGEST))
+            }
+            Err(error) => {
+                scheduler.metrics().failed_ticks.inc();
+                failures = failures.saturating_add(1);
+                tracing::warn!(%error, failures, "the scheduler could not do its work and tries again");
+                LONGEST * failures.min(20)
+            }
+        };
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(pause) => {}
+        }
+    }
+}

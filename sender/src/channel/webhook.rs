@@ -1,0 +1,211 @@
+use std::{fs::File, io::Read as _, net::IpAddr, path::PathBuf, time::Duration};
+
+use async_trait::async_trait;
+use chrono::{SecondsFormat, Utc};
+use plumbing::Span;
+use reqwest::{Client, Url, header::CONTENT_TYPE, redirect};
+use secrecy::ExposeSecret as _;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Channel, Fault, Push, SetupError,
+    answer::{judge, judge_failure},
+    private_address::{is_local_name, is_private},
+    public_resolver::PublicResolver,
+    signature::Signer,
+};
+
+/// Settings of a webhook.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct WebhookSettings {
+    /// Where pushes are posted, `https://` or `http://`.
+    pub url: String,
+    /// File with the signing secret, `whsec_` and base64 of 24 to 64 bytes.
+    pub secret_file: Option<PathBuf>,
+    /// The signing secret itself; better from the environment than from a file that is shared.
+    #[serde(skip_serializing)]
+    pub secret: Option<secrecy::SecretString>,
+    /// Time limit of a push, `100ms` to `5m`.
+    #[serde(default = "fifteen_seconds")]
+    pub timeout: Span,
+    /// Whether an address in a private, loopback or link-local range may be reached.
+    #[serde(default)]
+    pub allow_private: bool,
+}
+
+fn fifteen_seconds() -> Span {
+    Span::seconds(15)
+}
+
+/// Connections kept for the next push when none is in flight; HTTP/2 needs one.
+const MOST_IDLE: usize = 512;
+
+/// Idle connections are given up before the usual server does, or a push would meet one that is just being closed.
+const IDLE_TIME: Duration = Duration::from_secs(20);
+
+/// The longest a connection may take to be made. It is also at most half the time limit, so that what never left is
+/// known as such.
+const CONNECT_TIME: Duration = Duration::from_secs(5);
+
+/// A secret's file holds one line; more is not read.
+const MOST_SECRET: u64 = 4096;
+
+/// Posts JSON to an address of the app's: one request a device, signed after Standard Webhooks when there is a secret.
+///
+/// Headers: `Idempotency-Key` and `webhook-id` (the identity as text, the same at every try), `webhook-timestamp` (Unix
+/// seconds of this try), `webhook-signature` (`v1,` and base64). HTTP/2 where the server offers it under TLS, else
+/// HTTP/1.1. Redirects are not followed, proxies of the environment not used.
+#[derive(Debug)]
+pub struct Webhook {
+    client: Client,
+    url: Url,
+    signer: Option<Signer>,
+}
+
+impl Webhook {
+    /// A webhook. Reads the secret's file; connects to nobody yet.
+    ///
+    /// # Errors
+    /// Names the setting: `url` (none, other than http or https, with a user or password, private although that is not
+    /// allowed), `timeout`, `secret` or `secret_file` (both given, unreadable, not a secret).
+    pub fn new(settings: &WebhookSettings) -> Result<Self, SetupError> {
+        let (url, signer) = (settings.address()?, settings.signer()?);
+        Ok(Self { client: settings.client()?, url, signer })
+    }
+}
+
+#[async_trait]
+impl Channel for Webhook {
+    async fn push(&self, push: &Push<'_>) -> Result<(), Fault> {
+        let id = push.identity.to_string();
+        let body = Payload::of(push, &id).encode()?;
+        let timestamp = Utc::now().timestamp();
+        let mut request = self
+            .client
+            .post(self.url.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .header("idempotency-key", &id)
+            .header("webhook-id", &id)
+            .header("webhook-timestamp", timestamp);
+        if let Some(signer) = &self.signer {
+            request = request.header("webhook-signature", signer.sign(&id, timestamp, &body));
+        }
+        match request.body(body).send().await {
+            Ok(response) => judge(response, Utc::now()).await,
+            Err(error) => Err(judge_failure(&error)),
+        }
+    }
+}
+
+/// What is posted: `{"id":"nightly.20260607.1001","campaign":"nightly","day":"20260607","uid":"1001","device":"...",
+/// "language":"en","title":"...","body":"...","steps":8350,"deadline":"2026-06-07T22:00:00Z"}`. The uid is text: JSON
+/// numbers lose digits above 2^53 in many readers.
+#[derive(Serialize)]
+struct Payload<'a> {
+    id: &'a str,
+    campaign: &'a str,
+    day: domain::Day,
+    uid: String,
+    device: &'a str,
+    language: &'a str,
+    title: &'a str,
+    body: &'a str,
+    steps: u32,
+    deadline: String,
+}
+
+impl<'a> Payload<'a> {
+    fn of(push: &Push<'a>, id: &'a str) -> Self {
+        Self {
+            id,
+            campaign: push.identity.campaign.as_str(),
+            day: push.identity.day,
+            uid: push.identity.uid.to_string(),
+            device: push.address,
+            language: push.language.as_str(),
+            title: push.title,
+            body: push.body,
+            steps: push.steps,
+            deadline: push.deadline.to_rfc3339_opts(SecondsFormat::Secs, true),
+        }
+    }
+
+    fn encode(&self) -> Result<Vec<u8>, Fault> {
+        serde_json::to_vec(self)
+            .map_err(|_| Fault::Refused { detail: "the payload could not be made".into() })
+    }
+}
+
+impl WebhookSettings {
+    pub(super) fn faults(&self) -> Vec<SetupError> {
+        [self.address().err(), self.time_limit().err(), self.signer().err()].into_iter().flatten().collect()
+    }
+
+    /// The address. Its host, when it is an address itself, is checked here once and for all: the resolver is not asked
+    /// about it, and no redirect leads elsewhere.
+    fn address(&self) -> Result<Url, SetupError> {
+        let fault = |problem: &str| SetupError::new("url", problem);
+        let url = Url::parse(&self.url).map_err(|e| fault(&e.to_string()))?;
+        let host = match (url.scheme(), url.host_str()) {
+            ("http" | "https", Some(host)) => host.trim_start_matches('[').trim_end_matches(']'),
+            _ => return Err(fault("an address such as https://push.example.com/in is wanted")),
+        };
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(fault("no user or password is wanted in it; pushes are signed with `secret`"));
+        }
+        let private = is_local_name(host) || host.parse::<IpAddr>().is_ok_and(is_private);
+        if private && !self.allow_private {
+            return Err(fault("the host is private; `allow_private = true` lets it be reached"));
+        }
+        Ok(url)
+    }
+
+    fn time_limit(&self) -> Result<Duration, SetupError> {
+        let limit = self.timeout.0;
+        if (Duration::from_millis(100)..=Duration::from_secs(300)).contains(&limit) {
+            return Ok(limit);
+        }
+        Err(SetupError::new("timeout", format!("100ms to 5m is wanted, not {}", self.timeout)))
+    }
+
+    fn signer(&self) -> Result<Option<Signer>, SetupError> {
+        let (setting, signer) = match (&self.secret, &self.secret_file) {
+            (None, None) => return Ok(None),
+            (Some(_), Some(_)) => {
+                return Err(SetupError::new("secret", "give it or `secret_file`, not both"));
+            }
+            (Some(secret), None) => ("secret", Signer::from_secret(secret.expose_secret())),
+            (None, Some(path)) => {
+                let unreadable = |e| SetupError::new("secret_file", format!("{}: {e}", path.display()));
+                let mut text = String::new();
+                let file = File::open(path).map_err(unreadable)?;
+                file.take(MOST_SECRET).read_to_string(&mut text).map_err(unreadable)?;
+                ("secret_file", Signer::from_secret(&text))
+            }
+        };
+        signer.map(Some).map_err(|problem| SetupError::new(setting, problem))
+    }
+
+    fn client(&self) -> Result<Client, SetupError> {
+        let limit = self.time_limit()?;
+        let mut builder = Client::builder()
+            .user_agent(concat!("stepcast/", env!("CARGO_PKG_VERSION")))
+            .redirect(redirect::Policy::none())
+            .no_proxy()
+            .referer(false)
+            .timeout(limit)
+            .connect_timeout(CONNECT_TIME.min(limit / 2))
+            .pool_max_idle_per_host(MOST_IDLE)
+            .pool_idle_timeout(IDLE_TIME)
+            // a dead HTTP/2 connection would otherwise take every push on it to its time limit
+            .http2_keep_alive_interval(IDLE_TIME)
+            .http2_keep_alive_timeout(CONNECT_TIME);
+        if !self.allow_private {
+            builder = builder.dns_resolver(PublicResolver);
+        }
+        builder.build().map_err(|e| SetupError::new("url", format!("no HTTP client can be made: {e}")))
+    }
+}
+
+#[cfg(test)]
+mod tests;

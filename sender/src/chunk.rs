@@ -1,0 +1,133 @@
+//! One chunk of a batch: the claimed users' records and steps are read at once, then everybody is pushed to.
+
+use std::time::Duration;
+
+use domain::{Campaign, ChannelName, Instant, NoSteps, Uid, Zone};
+use futures_util::{StreamExt, stream::FuturesUnordered};
+use job_queue::{Batch, BatchEntry};
+use night_ledger::{Claim, Done, Outcome, Reason, StoreError};
+
+use crate::{
+    parts::{Line, Parts, backoff, jittered},
+    user_push::{Pushed, push_user},
+};
+
+/// A claimed user of a chunk.
+#[derive(Clone, Copy)]
+pub(crate) struct Claimed<'a> {
+    pub(crate) entry: &'a BatchEntry,
+    pub(crate) claim: Claim,
+}
+
+/// What came of a user, and where a retry goes.
+pub(crate) struct Worked {
+    pub(crate) done: Done,
+    pub(crate) next: Option<Next>,
+}
+
+/// The next try of a user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Next {
+    pub(crate) channel: ChannelName,
+    pub(crate) wait: Duration,
+}
+
+/// Pushes to the claimed users of a chunk and answers what came of each, by rising position.
+pub(crate) async fn push_chunk(
+    parts: &Parts,
+    line: &Line,
+    batch: &Batch,
+    claimed: &[Claimed<'_>],
+    now: Instant,
+) -> Result<Vec<Worked>, StoreError> {
+    let Some((campaign, texts)) = parts.campaigns.get(&batch.campaign) else { return Ok(Vec::new()) };
+    let uids: Vec<Uid> = claimed.iter().map(|c| c.entry.uid).collect();
+    let users = parts.directory.users(&uids).await?;
+    let steps = parts.steps.read_many(&uids, batch.day).await?;
+    let mut pushing: FuturesUnordered<_> = claimed
+        .iter()
+        .zip(users)
+        .zip(steps)
+        .map(|((&claimed, user), steps)| async move {
+            let pushed = if now >= batch.deadline(claimed.entry) {
+                Pushed::Closed(Reason::Deadline)
+            } else {
+                match user {
+                    None => Pushed::Closed(Reason::Gone),
+                    Some(user) if !user.consent => Pushed::Closed(Reason::OptedOut),
+                    Some(_) if steps == 0 && campaign.no_steps == NoSteps::Skip => {
+                        Pushed::Closed(Reason::NoSteps)
+                    }
+                    Some(user) => {
+                        push_user(parts, line, campaign, texts, batch, claimed.entry, &user, steps).await
+                    }
+                }
+            };
+            worked(parts, line, batch, campaign, claimed, pushed, now)
+        })
+        .collect();
+    let mut all = Vec::with_capacity(claimed.len());
+    while let Some(worked) = pushing.next().await {
+        all.push(worked);
+    }
+    all.sort_unstable_by_key(|w| w.done.position);
+    Ok(all)
+}
+
+/// Turns what came of a push into what is booked and what happens next.
+fn worked(
+    parts: &Parts,
+    line: &Line,
+    batch: &Batch,
+    campaign: &Campaign,
+    claimed: Claimed<'_>,
+    pushed: Pushed,
+    now: Instant,
+) -> Worked {
+    let (outcome, next) = match pushed {
+        Pushed::Delivered => (Outcome::Delivered, None),
+        Pushed::Closed(reason) => (Outcome::Closed(reason), None),
+        Pushed::Released => (Outcome::Released, None),
+        Pushed::NoChannelLeft => (Outcome::Closed(Reason::DeviceGone), None),
+        Pushed::Move(channel) if campaign.channels.contains(&channel) => {
+            (Outcome::Moved { channel: channel.clone() }, Some(Next { channel, wait: Duration::ZERO }))
+        }
+        Pushed::Move(_) => (Outcome::Closed(Reason::NoDevice), None),
+        // one more try under the same identity, then it is final
+        Pushed::NoAnswer if claimed.claim.maybe() || batch.attempt >= parts.settings.attempts => {
+            (Outcome::Closed(Reason::NoAnswer), None)
+        }
+        Pushed::NoAnswer => retry(parts, line, batch, claimed, None, true, now),
+        Pushed::Failed { after, maybe } => retry(parts, line, batch, claimed, after, maybe, now),
+    };
+    let zone = zone_of(batch, claimed.entry);
+    Worked { done: Done { position: claimed.entry.position, zone, outcome }, next }
+}
+
+fn retry(
+    parts: &Parts,
+    line: &Line,
+    batch: &Batch,
+    claimed: Claimed<'_>,
+    after: Option<Duration>,
+    maybe: bool,
+    now: Instant,
+) -> (Outcome, Option<Next>) {
+    if batch.attempt >= parts.settings.attempts {
+        // what a provider may have taken is not called dead
+        let unknown = maybe || claimed.claim.maybe();
+        return (Outcome::Closed(if unknown { Reason::NoAnswer } else { Reason::Attempts }), None);
+    }
+    let own = jittered(backoff(&parts.settings, batch.attempt + 1), u64::from(claimed.entry.position));
+    let wait = after.map_or(own, |asked| asked.max(own));
+    let at = chrono::TimeDelta::from_std(wait).ok().and_then(|wait| now.checked_add_signed(wait));
+    if at.is_none_or(|at| at >= batch.deadline(claimed.entry)) {
+        return (Outcome::Closed(Reason::Deadline), None);
+    }
+    (Outcome::Retry { maybe }, Some(Next { channel: line.name.clone(), wait }))
+}
+
+/// The zone an entry was sealed in.
+pub(crate) fn zone_of(batch: &Batch, entry: &BatchEntry) -> Zone {
+    batch.zones[usize::from(entry.zone)].zone
+}

@@ -1,0 +1,140 @@
+//! One user: all devices of the channel get the push, and one that accepts it is enough.
+
+use std::time::Duration;
+
+use directory::{Device, User};
+use domain::{Campaign, ChannelName, Identity};
+use job_queue::{Batch, BatchEntry};
+use night_ledger::Reason;
+
+use crate::{
+    Texts, Values,
+    channel::{Fault, Push},
+    parts::{Line, Parts},
+};
+
+/// What came of one user's devices together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Pushed {
+    /// A device accepted it.
+    Delivered,
+    /// Over without a delivery.
+    Closed(Reason),
+    /// Not pushed for want of quota.
+    Released,
+    /// To be tried again.
+    Failed { after: Option<Duration>, maybe: bool },
+    /// Sent, and no answer came.
+    NoAnswer,
+    /// No live device left here, but on this channel of the campaign.
+    Move(ChannelName),
+    /// Every device was reported gone.
+    NoChannelLeft,
+}
+
+/// How long a channel that takes nothing at all rests before it is tried again.
+const STOPPED: Duration = Duration::from_secs(60);
+
+#[allow(clippy::too_many_arguments, reason = "each is another part of the one push")]
+pub(crate) async fn push_user(
+    parts: &Parts,
+    line: &Line,
+    campaign: &Campaign,
+    texts: &Texts,
+    batch: &Batch,
+    entry: &BatchEntry,
+    user: &User,
+    steps: u32,
+) -> Pushed {
+    let devices: Vec<&Device> = user.devices.iter().filter(|d| d.channel == line.name).collect();
+    if devices.is_empty() {
+        return elsewhere(campaign, line, user).map_or(Pushed::Closed(Reason::NoDevice), Pushed::Move);
+    }
+    let values = Values { name: &user.name, steps, day: batch.day };
+    let (title, body) = match texts.render(&user.language, values) {
+        Ok(text) => text,
+        Err(error) => {
+            tracing::error!(campaign = %batch.campaign, uid = %user.uid, %error, "the text could not be made");
+            return Pushed::Closed(Reason::Text);
+        }
+    };
+    let identity = Identity { campaign: batch.campaign.clone(), uid: entry.uid, day: batch.day };
+    let mut faults = Vec::new();
+    let mut delivered = false;
+    for device in devices {
+        let push = Push {
+            identity: &identity,
+            address: &device.address,
+            language: &user.language,
+            title: &title,
+            body: &body,
+            steps,
+            deadline: batch.deadline(entry),
+        };
+        match push_device(parts, line, &push).await {
+            Ok(()) => delivered = true,
+            Err(Fault::DeviceGone { since }) => {
+                drop_device(parts, line, user, device, since).await;
+                faults.push(Fault::DeviceGone { since });
+            }
+            Err(fault) => faults.push(fault),
+        }
+    }
+    if delivered { Pushed::Delivered } else { together(&faults, campaign, line, user) }
+}
+
+async fn push_device(parts: &Parts, line: &Line, push: &Push<'_>) -> Result<(), Fault> {
+    let Ok(_permit) = line.limits.acquire(parts.settings.quota_wait.0).await else {
+        return Err(Fault::Throttled { after: None });
+    };
+    let end = line.channel.push(push).await;
+    match &end {
+        Ok(()) => line.accepted(),
+        Err(Fault::Throttled { after }) => line.throttle(*after, &parts.settings),
+        Err(Fault::Stopped { detail }) => {
+            tracing::error!(channel = %line.name, detail, "the channel takes nothing as it is set up; it rests");
+            line.limits.throttle(STOPPED);
+        }
+        Err(Fault::Refused { detail }) => {
+            tracing::warn!(channel = %line.name, identity = %push.identity, detail, "refused for good");
+        }
+        Err(Fault::Retry { .. } | Fault::NoAnswer | Fault::DeviceGone { .. }) => {}
+    }
+    end
+}
+
+/// The outcome of a user none of whose devices accepted: what leaves hope goes before what does not.
+fn together(faults: &[Fault], campaign: &Campaign, line: &Line, user: &User) -> Pushed {
+    let any = |wanted: fn(&Fault) -> bool| faults.iter().any(wanted);
+    if any(|f| matches!(f, Fault::NoAnswer)) {
+        return Pushed::NoAnswer;
+    }
+    if any(|f| matches!(f, Fault::Retry { .. })) {
+        let retries = faults.iter().filter_map(|f| match f {
+            Fault::Retry { after, maybe } => Some((*after, *maybe)),
+            _ => None,
+        });
+        let (after, maybe) = retries.fold((None, false), |(a, m), (after, maybe)| (a.max(after), m || maybe));
+        return Pushed::Failed { after, maybe };
+    }
+    if any(|f| matches!(f, Fault::Throttled { .. } | Fault::Stopped { .. })) {
+        return Pushed::Released;
+    }
+    if any(|f| matches!(f, Fault::Refused { .. })) {
+        return Pushed::Closed(Reason::Refused);
+    }
+    elsewhere(campaign, line, user).map_or(Pushed::NoChannelLeft, Pushed::Move)
+}
+
+/// The next channel of the campaign on which the user has a device.
+fn elsewhere(campaign: &Campaign, line: &Line, user: &User) -> Option<ChannelName> {
+    let after = campaign.channels.iter().skip_while(|c| **c != line.name).skip(1);
+    after.into_iter().find(|c| user.devices.iter().any(|d| d.channel == **c)).cloned()
+}
+
+async fn drop_device(parts: &Parts, line: &Line, user: &User, device: &Device, since: domain::Instant) {
+    if let Err(error) = parts.directory.drop_device(user.uid, &line.name, &device.address, since).await {
+        // the provider will say so again
+        tracing::warn!(channel = %line.name, uid = %user.uid, %error, "a device that is gone could not be dropped");
+    }
+}

@@ -1,0 +1,195 @@
+//! The work on one delivery: chunk by chunk, each claimed under the lease in the step that books the one before.
+
+use std::time::Duration;
+
+use chrono::Utc;
+use domain::Instant;
+use job_queue::{Batch, DeadReason, encoding};
+use night_ledger::{Outcome, Owner, Reason, Step, Stepped, StoreError};
+
+use crate::{
+    children::{Left, bury},
+    chunk::{Claimed, Worked, push_chunk, zone_of},
+    parts::{Line, Parts},
+};
+
+/// What came of the work on a delivery. In each case it may be acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Every user is delivered, closed or in a child that the queue confirmed.
+    Done,
+    /// Not worked, or not wholly: unchanged in the ladder.
+    Delayed,
+    /// Not a batch that can be worked: among the dead letters.
+    Buried,
+}
+
+impl Ended {
+    /// Its name in figures.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Delayed => "delayed",
+            Self::Buried => "buried",
+        }
+    }
+}
+
+/// Works on a message from the queue of `line`. After an error nothing may be acknowledged: it is delivered again.
+pub async fn work(parts: &Parts, line: &Line, bytes: &[u8], redelivered: bool) -> Result<Ended, StoreError> {
+    let batch = match encoding::decode(bytes) {
+        Ok(batch) => batch,
+        Err(fault) => {
+            bury(parts, &line.name, DeadReason::Malformed, fault.to_string(), bytes.to_vec()).await?;
+            return Ok(Ended::Buried);
+        }
+    };
+    let reason = if !parts.campaigns.contains_key(&batch.campaign) {
+        Some((DeadReason::UnknownCampaign, batch.campaign.to_string()))
+    } else if batch.channel != line.name {
+        Some((DeadReason::UnknownChannel, batch.channel.to_string()))
+    } else {
+        None
+    };
+    if let Some((reason, detail)) = reason {
+        bury(parts, &line.name, reason, detail, bytes.to_vec()).await?;
+        return Ok(Ended::Buried);
+    }
+    let early = batch.not_before.map(|at| (at - Utc::now()).to_std().unwrap_or_default());
+    let wait = early.unwrap_or_default().max(line.limits.paused().unwrap_or_default());
+    let over = batch.last_deadline().is_some_and(|deadline| deadline <= parts.clock.now());
+    if !wait.is_zero() && !over {
+        return delay(parts, &batch, wait).await;
+    }
+    Work {
+        parts,
+        line,
+        batch: &batch,
+        owner: Owner(owner(&batch)),
+        left: Left::default(),
+        others: Vec::new(),
+    }
+    .run(redelivered)
+    .await
+}
+
+struct Work<'a> {
+    parts: &'a Parts,
+    line: &'a Line,
+    batch: &'a Batch,
+    owner: Owner,
+    left: Left,
+    /// Positions that were not ours to claim.
+    others: Vec<u32>,
+}
+
+impl Work<'_> {
+    async fn run(mut self, redelivered: bool) -> Result<Ended, StoreError> {
+        let batch = self.batch;
+        let mut booked = Vec::new();
+        let mut wait = None;
+        let mut now = self.parts.clock.now();
+        for chunk in batch.entries.chunks(self.parts.settings.chunk) {
+            wait = self.line.limits.paused();
+            if wait.is_some() {
+                break;
+            }
+            let claim = chunk.iter().map(|e| (e.position, zone_of(batch, e))).collect();
+            let lease = self.parts.settings.lease.0;
+            let claimed = match self.step(std::mem::take(&mut booked), claim, lease, now).await? {
+                Stepped::Done(claimed) => claimed,
+                Stepped::Held(left) => return delay(self.parts, batch, left).await,
+            };
+            self.others
+                .extend(chunk.iter().zip(&claimed).filter(|(_, c)| c.is_none()).map(|(e, _)| e.position));
+            let claimed =
+                chunk.iter().zip(claimed).filter_map(|(entry, claim)| Some(Claimed { entry, claim: claim? }));
+            let claimed: Vec<_> = claimed.collect();
+            let again = claimed.iter().filter(|c| c.claim.again()).count();
+            self.parts.metrics.claimed(&batch.channel, claimed.len() as u64, again as u64);
+            now = self.parts.clock.now();
+            booked = push_chunk(self.parts, self.line, batch, &claimed, now).await?;
+            if booked.iter().any(|w| w.done.outcome == Outcome::Released) {
+                // no quota in time, or the provider asked for less: the rest waits in the ladder
+                wait = Some(self.line.limits.paused().unwrap_or(self.parts.settings.quota_wait.0));
+                break;
+            }
+        }
+        if let Stepped::Held(left) = self.step(booked, Vec::new(), Duration::ZERO, now).await? {
+            return delay(self.parts, batch, left).await;
+        }
+        if redelivered || !self.others.is_empty() {
+            self.left.recover(self.parts, batch, &self.others).await?;
+        }
+        self.left.publish(self.parts, batch).await?;
+        match wait {
+            Some(wait) => delay(self.parts, batch, wait).await,
+            None => Ok(Ended::Done),
+        }
+    }
+
+    async fn step(
+        &mut self,
+        booked: Vec<Worked>,
+        claim: Vec<(u32, domain::Zone)>,
+        term: Duration,
+        at: Instant,
+    ) -> Result<Stepped, StoreError> {
+        let mut done = Vec::with_capacity(booked.len());
+        let mut counts = std::collections::BTreeMap::<_, u64>::new();
+        let mut dead = Vec::new();
+        let mut next = Vec::new();
+        for worked in booked {
+            *counts.entry(name(&worked.done.outcome)).or_default() += 1;
+            if worked.done.outcome == Outcome::Closed(Reason::Attempts) {
+                dead.push(worked.done.position);
+            }
+            next.extend(worked.next.map(|n| (worked.done.position, n)));
+            done.push(worked.done);
+        }
+        let batch = self.batch;
+        let stepped = self.parts.ledger.step(Step {
+            seal: batch.seal(),
+            batch: batch.id,
+            attempt: batch.attempt,
+            channel: batch.channel.clone(),
+            owner: self.owner,
+            term,
+            done,
+            claim,
+            at,
+        });
+        let stepped = stepped.await?;
+        if matches!(stepped, Stepped::Done(_)) {
+            self.left.dead.extend(dead);
+            self.left.next.extend(next);
+            counts
+                .into_iter()
+                .for_each(|(outcome, count)| self.parts.metrics.users(&batch.channel, outcome, count));
+        }
+        Ok(stepped)
+    }
+}
+
+async fn delay(parts: &Parts, batch: &Batch, wait: Duration) -> Result<Ended, StoreError> {
+    parts.queue.delay(batch, wait).await?;
+    Ok(Ended::Delayed)
+}
+
+/// A number for the work on one delivery that no other work on the same batch has.
+fn owner(batch: &Batch) -> u64 {
+    static WORKS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+    let work = WORKS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let at = Utc::now().timestamp_nanos_opt().unwrap_or_default();
+    xxhash_rust::xxh3::xxh3_64(format!("{}{work}{at}{}", batch.id, std::process::id()).as_bytes())
+}
+
+fn name(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Delivered => "delivered",
+        Outcome::Closed(reason) => reason.class().name(),
+        Outcome::Retry { .. } => "retry",
+        Outcome::Released => "released",
+        Outcome::Moved { .. } => "moved",
+    }
+}

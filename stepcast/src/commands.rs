@@ -1,0 +1,51 @@
+//! The subcommands.
+
+mod config_command;
+mod dead;
+mod import;
+mod night;
+mod night_run;
+mod run;
+mod store;
+mod why;
+mod zones;
+
+use std::path::Path;
+
+use config::Config;
+pub(crate) use run::{Running, start};
+
+use crate::{
+    cli::{Cli, Command, ConfigCommand, Import, Night},
+    demo,
+    endings::Ending,
+};
+
+/// Runs the subcommand and answers how it ended.
+pub(crate) async fn run(cli: Cli) -> anyhow::Result<Ending> {
+    let file = cli.config.as_deref();
+    match cli.command {
+        Command::Demo(asked) => demo::run(asked).await,
+        Command::Run(asked) => run::run(load(file)?, &asked).await,
+        Command::Night(Night::Show(asked)) => night::show(load(file)?, asked).await,
+        Command::Night(Night::Run(asked)) => night_run::run(load(file)?, asked).await,
+        Command::Why(asked) => why::why(load(file)?, asked).await,
+        Command::Dead(asked) => dead::run(load(file)?, asked).await,
+        Command::Store(asked) => store::run(load(file)?, asked).await,
+        Command::Import(Import::Users(asked)) => import::users(load(file)?, asked).await,
+        Command::Import(Import::Steps(asked)) => import::steps(load(file)?, asked).await,
+        Command::Zones(asked) => zones::run(&load(file)?, asked),
+        Command::Config(ConfigCommand::Check) => config_command::check(file),
+        Command::Config(ConfigCommand::Show) => config_command::show(&load(file)?),
+    }
+}
+
+fn load(file: Option<&Path>) -> anyhow::Result<Config> {
+    Ok(Config::load(file, config::environment())?)
+}
+
+/// Prints a JSON value on one line.
+pub(crate) fn print_json(value: &serde_json::Value) -> Ending {
+    println!("{value}");
+    Ending::Done
+}

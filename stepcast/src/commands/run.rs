@@ -1,0 +1,131 @@
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use anyhow::{Context, bail};
+use chrono::TimeDelta;
+use config::Config;
+use plumbing::Clock;
+use prometheus_client::registry::Registry;
+use tokio::{net::TcpListener, signal::unix::SignalKind, task::JoinSet};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    access::ADDRESS_FILE,
+    cli,
+    endings::Ending,
+    http, logs,
+    ops::{self, OpsState},
+    program::Program,
+    watch,
+};
+
+/// How long parts may take to end after the signal.
+const DRAIN: Duration = Duration::from_secs(20);
+
+/// `stepcast run`: all parts until a signal.
+pub(super) async fn run(config: Config, asked: &cli::Run) -> anyhow::Result<Ending> {
+    logs::start(&config.log)?;
+    config.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
+    let clock = clock(&config, asked)?;
+    let data = config.data.clone();
+    let program = Program::open(config, clock).await?;
+    let stop = CancellationToken::new();
+    let running = start(&program, stop.clone()).await?;
+    tracing::info!(
+        data = %data.display(), ops = %running.address, tzdata = domain::Zone::tzdata_version(),
+        campaigns = program.config.campaigns.len(), "stepcast runs"
+    );
+    signal().await?;
+    tracing::info!("stopping: no new work is taken, what is in flight ends");
+    stop.cancel();
+    Ok(if running.drain().await { Ending::Done } else { Ending::Failed })
+}
+
+/// A clock as the command line asks for; a shift or rate is for rehearsals only.
+pub(super) fn clock(config: &Config, asked: &cli::Run) -> anyhow::Result<Clock> {
+    let shift = asked.clock_shift.as_deref().map(cli::shift).transpose().map_err(|e| anyhow::anyhow!("--clock-shift: {e}"))?;
+    if (shift.is_some() || asked.clock_rate.is_some()) && !config.rehearsal {
+        bail!("--clock-shift and --clock-rate are for rehearsals: set rehearsal = true");
+    }
+    Ok(Clock::shifted(shift.unwrap_or_else(TimeDelta::zero), asked.clock_rate.unwrap_or(1)))
+}
+
+/// The parts of a program at work.
+pub(crate) struct Running {
+    /// Where the ops API listens.
+    pub(crate) address: SocketAddr,
+    tasks: JoinSet<()>,
+}
+
+/// Starts scheduler, sender and ops API; they end when `stop` is cancelled.
+pub(crate) async fn start(program: &Program, stop: CancellationToken) -> anyhow::Result<Running> {
+    let scheduler = program.whole_scheduler();
+    let mut registry = Registry::with_prefix("stepcast");
+    scheduler.metrics().register(&mut registry);
+    program.parts.metrics.register(&mut registry);
+    let mut tasks = JoinSet::new();
+    let address = serve(program, registry, &mut tasks, stop.clone()).await?;
+    let (clock, ending) = (Arc::clone(&program.clock), stop.clone());
+    tasks.spawn(async move { scheduler::run(scheduler, &clock, ending).await });
+    tasks.spawn(sender::run(Arc::clone(&program.parts), stop));
+    Ok(Running { address, tasks })
+}
+
+async fn serve(
+    program: &Program,
+    registry: Registry,
+    tasks: &mut JoinSet<()>,
+    stop: CancellationToken,
+) -> anyhow::Result<SocketAddr> {
+    let config = &program.config;
+    let key = config::ops_key(&config.data, config.ops.key_file.as_deref())?;
+    if key.made {
+        tracing::info!(file = %key.path.display(), "an ops key was made; operator commands read it there");
+    }
+    let listener = TcpListener::bind(config.ops.listen).await.with_context(|| format!("ops.listen = {}", config.ops.listen))?;
+    let address = listener.local_addr()?;
+    let note = config.data.join(ADDRESS_FILE);
+    std::fs::write(&note, format!("{address}\n")).with_context(|| note.display().to_string())?;
+    let state = Arc::new(OpsState {
+        parts: Arc::clone(&program.parts),
+        clock: Arc::clone(&program.clock),
+        rehearsal: config.rehearsal,
+        registry,
+    });
+    let router = http::keyed(ops::router(Arc::clone(&state)), &key.secret).merge(watch::router(state));
+    tasks.spawn(async move {
+        if let Err(error) = http::serve(listener, http::limited(router), stop).await {
+            tracing::error!(%error, "the ops API ended");
+        }
+    });
+    Ok(address)
+}
+
+impl Running {
+    /// Waits for the parts to end, within a limit; whether all did.
+    pub(crate) async fn drain(mut self) -> bool {
+        let all = async {
+            let mut whole = true;
+            while let Some(end) = self.tasks.join_next().await {
+                if let Err(error) = end {
+                    tracing::error!(%error, "a part ended badly");
+                    whole = false;
+                }
+            }
+            whole
+        };
+        tokio::time::timeout(DRAIN, all).await.unwrap_or_else(|_| {
+            tracing::error!("parts were still at work after {DRAIN:?}; their batches come again at the next start");
+            false
+        })
+    }
+}
+
+/// Waits for SIGINT or SIGTERM.
+pub(crate) async fn signal() -> anyhow::Result<()> {
+    let mut terminate = tokio::signal::unix::signal(SignalKind::terminate())?;
+    tokio::select! {
+        end = tokio::signal::ctrl_c() => end?,
+        _ = terminate.recv() => {}
+    }
+    Ok(())
+}

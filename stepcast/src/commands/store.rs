@@ -1,0 +1,16 @@
+use config::Config;
+
+use super::print_json;
+use crate::{access::Access, cli::Store, endings::Ending};
+
+/// `stepcast store get`
+pub(super) async fn run(config: Config, asked: Store) -> anyhow::Result<Ending> {
+    let Store::Get { uid, day, json } = asked;
+    let query = [("uid", uid.to_string()), ("day", day.to_string())];
+    let entry = Access::open(config).await?.get("/ops/v1/steps", &query).await?;
+    if json {
+        return Ok(print_json(&entry));
+    }
+    println!("{} = {}", entry["key"].as_str().unwrap_or_default(), entry["steps"]);
+    Ok(Ending::Done)
+}

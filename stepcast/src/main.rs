@@ -1,0 +1,43 @@
+//! stepcast: every user's own number at 22:00, and a board on demand. One subcommand a daemon or operator command.
+
+mod access;
+mod cli;
+mod commands;
+mod demo;
+mod endings;
+mod http;
+mod logs;
+mod ops;
+mod program;
+mod watch;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::endings::Ending;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("stepcast: the runtime cannot be started: {error}");
+            return Ending::Failed.into();
+        }
+    };
+    let ending = runtime.block_on(commands::run(cli)).unwrap_or_else(|error| {
+        if let Some(faults) = error.downcast_ref::<config::Faults>() {
+            eprintln!("{faults}");
+            return Ending::Config;
+        }
+        eprintln!("stepcast: {error:#}");
+        Ending::Failed
+    });
+    // what still runs in the background has been told to stop; it is not waited for
+    runtime.shutdown_background();
+    ending.into()
+}

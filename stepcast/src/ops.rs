@@ -1,0 +1,45 @@
+//! The ops API: what operator commands ask of the running program, or of the file when nothing runs.
+
+mod clock;
+mod dead;
+mod import;
+mod night;
+pub(crate) mod report;
+mod steps;
+mod why;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    routing::{get, post},
+};
+use plumbing::Clock;
+use prometheus_client::registry::Registry;
+use sender::Parts;
+
+/// What the ops API works on.
+pub(crate) struct OpsState {
+    /// The stores and the sender's figures.
+    pub(crate) parts: Arc<Parts>,
+    /// The clock; it may be moved only in a rehearsal.
+    pub(crate) clock: Arc<Clock>,
+    /// Whether this is a rehearsal.
+    pub(crate) rehearsal: bool,
+    /// The counters of the parts.
+    pub(crate) registry: Registry,
+}
+
+/// All routes below `/ops/v1`.
+pub(crate) fn router(state: Arc<OpsState>) -> Router {
+    Router::new()
+        .route("/ops/v1/night", get(night::show))
+        .route("/ops/v1/why", get(why::why))
+        .route("/ops/v1/dead", get(dead::list))
+        .route("/ops/v1/dead/{id}", get(dead::show))
+        .route("/ops/v1/steps", get(steps::get).post(steps::add))
+        .route("/ops/v1/users", post(import::users))
+        .route("/ops/v1/users/census", get(import::census))
+        .route("/ops/v1/clock", post(clock::set))
+        .with_state(state)
+}

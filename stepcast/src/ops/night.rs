@@ -1,0 +1,49 @@
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    extract::{Query, State},
+};
+use domain::{CampaignName, Day, Night, Zone};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{OpsState, report};
+use crate::http::ApiError;
+
+#[derive(Deserialize)]
+pub(super) struct Asked {
+    campaign: CampaignName,
+    day: Day,
+    zone: Option<Zone>,
+    #[serde(default)]
+    recount: bool,
+}
+
+/// `GET /ops/v1/night?campaign=&day=[&zone=][&recount=true]`
+pub(super) async fn show(
+    State(state): State<Arc<OpsState>>,
+    Query(asked): Query<Asked>,
+) -> Result<Json<Value>, ApiError> {
+    let night = Night { campaign: asked.campaign, day: asked.day };
+    if !state.parts.ledger.nights().await?.contains(&night) {
+        return Err(ApiError::absent("unknown_night", format!("there is no night {night}: nothing of it was sealed")));
+    }
+    let sums = state.parts.ledger.sums(&night).await?;
+    let mut shown = report::night(&night, &sums, asked.zone);
+    if asked.recount {
+        // a night that goes on changes between the two: only one that stood still can be compared
+        let recount = state.parts.ledger.recount(&night).await?;
+        let again = state.parts.ledger.sums(&night).await?;
+        let still = again == sums;
+        let lines = |sums: &night_ledger::Sums| {
+            let due = sums.lines.iter().filter(|(_, line)| line.due > 0);
+            due.map(|(k, v)| (k.clone(), *v)).collect::<std::collections::BTreeMap<_, _>>()
+        };
+        shown["recount"] = json!({
+            "agrees": still.then(|| lines(&recount) == lines(&sums)),
+            "counted": report::night(&night, &recount, asked.zone),
+        });
+    }
+    Ok(Json(shown))
+}

@@ -1,0 +1,95 @@
+use std::{collections::HashMap, path::PathBuf, sync::Arc};
+
+use anyhow::Context;
+use config::Config;
+use directory::{Directory, EmbeddedDirectory};
+use job_queue::{EmbeddedQueue, JobQueue, Ladder, Limits as QueueLimits};
+use night_ledger::{EmbeddedLedger, NightLedger, Owner};
+use plumbing::{Clock, File};
+use scheduler::Scheduler;
+use sender::{Line, Limits, Parts, Texts, channel};
+use step_store::{EmbeddedSteps, StepStore};
+
+/// All parts over one embedded file, built and not yet running.
+pub(crate) struct Program {
+    /// The settings.
+    pub(crate) config: Config,
+    /// Where "now" comes from.
+    pub(crate) clock: Arc<Clock>,
+    /// What the sender works with; the stores are in it.
+    pub(crate) parts: Arc<Parts>,
+    /// Drawn at this start.
+    owner: Owner,
+}
+
+impl Program {
+    /// Opens the data file and builds everything that can fail. Fails with `plumbing::FileError::Locked` in the chain
+    /// where another process has the file open.
+    pub(crate) async fn open(config: Config, clock: Clock) -> anyhow::Result<Self> {
+        let file = Arc::new(File::open(&data_file(&config))?);
+        let ladder = Ladder::new(config.sender.ladder.iter().map(|s| s.0).collect()).context("sender.ladder")?;
+        let directory: Arc<dyn Directory> = Arc::new(EmbeddedDirectory::open(Arc::clone(&file))?);
+        let steps: Arc<dyn StepStore> = Arc::new(EmbeddedSteps::open(Arc::clone(&file))?);
+        let queue: Arc<dyn JobQueue> =
+            EmbeddedQueue::open(Arc::clone(&file), ladder.clone(), QueueLimits::default())?;
+        let ledger: Arc<dyn NightLedger> = Arc::new(EmbeddedLedger::open(file).await?);
+        let clock = Arc::new(clock);
+        let parts = Arc::new(Parts {
+            directory,
+            steps,
+            queue,
+            ledger,
+            campaigns: campaigns(&config)?,
+            lines: lines(&config)?,
+            ladder,
+            settings: config.sender.clone(),
+            clock: Arc::clone(&clock),
+            metrics: sender::Metrics::default(),
+        });
+        let mut random = [0; 8];
+        aws_lc_rs::rand::fill(&mut random).context("the system gives no random bytes")?;
+        Ok(Self { config, clock, parts, owner: Owner(u64::from_le_bytes(random)) })
+    }
+
+    /// A scheduler over the stores, for `campaigns`.
+    pub(crate) fn scheduler(&self, campaigns: Vec<domain::Campaign>, settings: scheduler::Settings) -> Scheduler {
+        let parts = &self.parts;
+        Scheduler::new(
+            Arc::clone(&parts.directory),
+            Arc::clone(&parts.queue),
+            Arc::clone(&parts.ledger),
+            campaigns,
+            settings,
+            self.owner,
+        )
+    }
+
+    /// A scheduler for all campaigns, as configured.
+    pub(crate) fn whole_scheduler(&self) -> Scheduler {
+        let campaigns = self.config.campaigns.iter().map(|c| c.campaign.clone()).collect();
+        self.scheduler(campaigns, self.config.scheduler.clone())
+    }
+}
+
+/// Where the data lies.
+pub(crate) fn data_file(config: &Config) -> PathBuf {
+    config.data.join("stepcast.redb")
+}
+
+fn campaigns(config: &Config) -> anyhow::Result<HashMap<domain::CampaignName, (domain::Campaign, Texts)>> {
+    let all = config.campaigns.iter().map(|c| {
+        let texts = c.texts.iter().map(|(l, t)| (l.clone(), (t.title.clone(), t.body.clone()))).collect();
+        let texts = Texts::new(&texts, &c.fallback).with_context(|| format!("campaigns.{}.text", c.campaign.name))?;
+        Ok((c.campaign.name.clone(), (c.campaign.clone(), texts)))
+    });
+    all.collect()
+}
+
+fn lines(config: &Config) -> anyhow::Result<std::collections::BTreeMap<domain::ChannelName, Line>> {
+    let all = config.channels.iter().map(|(name, settings)| {
+        let channel = channel::build(settings).with_context(|| format!("channels.{name}"))?;
+        let limits = Limits::new(&settings.quota, config.sender.chunk);
+        Ok((name.clone(), Line::new(name.clone(), channel, limits)))
+    });
+    all.collect()
+}
