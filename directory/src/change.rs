@@ -8,31 +8,32 @@ use domain::{ChannelName, Instant, Language, Region, Uid, Zone};
 /// One change to the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Makes the user's record, or replaces it.
+    /// Makes the user's record, or changes it.
     Put(NewUser),
     /// Takes the user out of the directory.
     Delete(Uid),
 }
 
-/// A user as a caller hands them over. `Debug` shows no name.
+/// A user as a caller hands them over: what is `None` stays as the record has it, so that an import without a column of
+/// consents opts nobody in again. `Debug` shows no name.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NewUser {
     /// Who.
     pub uid: Uid,
     /// Their zone. Another one than before is a move: it holds from the next day start of the old zone.
     pub zone: Zone,
-    /// Their home data centre.
-    pub region: Region,
-    /// The language of their texts.
-    pub language: Language,
-    /// Whether they want the push.
-    pub consent: bool,
+    /// Their home data centre; `main` for a new user without one.
+    pub region: Option<Region>,
+    /// The language of their texts; `en` for a new user without one.
+    pub language: Option<Language>,
+    /// Whether they want the push; a new user does unless told otherwise.
+    pub consent: Option<bool>,
     /// When they opted in. Without one: the record's own while consent stands, else now.
     pub consent_at: Option<Instant>,
     /// Where a push reaches them: all devices, those not named are dropped. One named twice counts once.
-    pub devices: Vec<NewDevice>,
+    pub devices: Option<Vec<NewDevice>>,
     /// What they are called; may be empty.
-    pub name: String,
+    pub name: Option<String>,
 }
 
 /// A device as a caller hands it over. `Debug` shows no address.

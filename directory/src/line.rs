@@ -6,7 +6,8 @@
 //! ```
 //!
 //! `uid` is a whole number or the same in decimal digits; `1001.0` and `"01001"` are refused. `zone` is required
-//! unless `deleted`. Without them: `language` is `en`, `region` `main`, `consent` true, `name` empty, `devices` none.
+//! unless `deleted`. What is absent stays as the record has it; a new user gets `language` `en`, `region` `main`,
+//! `consent` true, an empty `name` and no `devices`.
 //! Instants are RFC 3339. `null` counts as absent. A field that is not known, or given twice, is refused.
 
 mod fault;
@@ -91,16 +92,16 @@ impl TryFrom<ChangeLine> for Change {
         if line.deleted == Some(true) {
             return Ok(Self::Delete(uid));
         }
-        let devices = line.devices.unwrap_or_default().into_iter().enumerate();
+        let devices = |all: Vec<DeviceLine>| all.into_iter().enumerate().map(|(i, d)| d.check(i)).collect();
         let user = NewUser {
             uid,
             zone: parsed("zone", &required("zone", line.zone)?)?,
-            region: line.region.map(|text| parsed("region", &text)).transpose()?.unwrap_or_default(),
-            language: line.language.map(|text| parsed("language", &text)).transpose()?.unwrap_or_default(),
-            consent: line.consent.unwrap_or(true),
+            region: line.region.map(|text| parsed("region", &text)).transpose()?,
+            language: line.language.map(|text| parsed("language", &text)).transpose()?,
+            consent: line.consent,
             consent_at: line.consent_at.map(|text| instant("consent_at", &text)).transpose()?,
-            devices: devices.map(|(i, device)| device.check(i)).collect::<Result<_, _>>()?,
-            name: line.name.unwrap_or_default(),
+            devices: line.devices.map(devices).transpose()?,
+            name: line.name,
         };
         user.check()?;
         Ok(Self::Put(user))
@@ -128,12 +129,12 @@ impl From<&Change> for ChangeLine {
             Change::Put(user) => Self {
                 uid: Some(user.uid),
                 zone: Some(user.zone.name().to_owned()),
-                language: Some(user.language.to_string()),
-                region: Some(user.region.to_string()),
-                consent: Some(user.consent),
+                language: user.language.as_ref().map(ToString::to_string),
+                region: user.region.as_ref().map(ToString::to_string),
+                consent: user.consent,
                 consent_at: user.consent_at.map(written),
-                name: Some(user.name.clone()).filter(|name| !name.is_empty()),
-                devices: Some(user.devices.iter().map(DeviceLine::from).collect()),
+                name: user.name.clone(),
+                devices: user.devices.as_ref().map(|all| all.iter().map(DeviceLine::from).collect()),
                 deleted: None,
             },
         }

@@ -7,17 +7,18 @@ use crate::user::{LONGEST_ADDRESS, LONGEST_NAME, MOST_DEVICES};
 impl NewUser {
     /// Whether the user keeps within the limits of a record.
     pub fn check(&self) -> Result<(), Refusal> {
-        let length = self.name.chars().count();
+        let length = self.name.as_deref().unwrap_or_default().chars().count();
         if length > LONGEST_NAME {
             let reason = format!("{length} characters, at most {LONGEST_NAME} are allowed");
             return Err(Refusal::new("name", reason));
         }
-        if self.devices.len() > MOST_DEVICES {
-            let reason = format!("{} devices, at most {MOST_DEVICES} are allowed", self.devices.len());
+        let devices = self.devices.as_deref().unwrap_or_default();
+        if devices.len() > MOST_DEVICES {
+            let reason = format!("{} devices, at most {MOST_DEVICES} are allowed", devices.len());
             return Err(Refusal::new("devices", reason));
         }
         check_instant(self.consent_at).map_err(|reason| Refusal::new("consent_at", reason))?;
-        for (i, device) in self.devices.iter().enumerate() {
+        for (i, device) in devices.iter().enumerate() {
             let refuse = |field: &str, reason| Refusal::new(format!("devices[{i}].{field}"), reason);
             check_address(&device.address).map_err(|reason| refuse("address", reason))?;
             check_instant(device.registered_at)

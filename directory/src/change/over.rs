@@ -8,18 +8,19 @@ impl NewUser {
     pub(crate) fn over(&self, old: Option<&User>, now: Instant) -> User {
         let (now, consent_at) = (whole_ms(now), self.consent_at.map(whole_ms));
         let (zone, moved) = self.zones(old, now);
+        let consent = self.consent.or(old.map(|old| old.consent)).unwrap_or(true);
         // only a step from no consent to consent starts anew
-        let kept = old.filter(|old| old.consent || !self.consent).map(|old| old.consent_at);
+        let kept = old.filter(|old| old.consent || !consent).map(|old| old.consent_at);
         User {
             uid: self.uid,
             zone,
             moved,
-            region: self.region.clone(),
-            language: self.language.clone(),
-            consent: self.consent,
+            region: self.region.clone().or_else(|| Some(old?.region.clone())).unwrap_or_default(),
+            language: self.language.clone().or_else(|| Some(old?.language.clone())).unwrap_or_default(),
+            consent,
             consent_at: consent_at.or(kept).unwrap_or(now),
             devices: self.devices_over(old, now),
-            name: self.name.clone(),
+            name: self.name.clone().or_else(|| Some(old?.name.clone())).unwrap_or_default(),
         }
     }
 
@@ -40,8 +41,11 @@ impl NewUser {
     }
 
     fn devices_over(&self, old: Option<&User>, now: Instant) -> Vec<Device> {
-        let mut devices: Vec<Device> = Vec::with_capacity(self.devices.len());
-        for NewDevice { channel, address, registered_at } in &self.devices {
+        let Some(named) = &self.devices else {
+            return old.map(|old| old.devices.clone()).unwrap_or_default();
+        };
+        let mut devices: Vec<Device> = Vec::with_capacity(named.len());
+        for NewDevice { channel, address, registered_at } in named {
             let given = registered_at.map(whole_ms);
             if let Some(twin) = devices.iter_mut().find(|device| device.is(channel, address)) {
                 twin.registered_at = twin.registered_at.max(given.unwrap_or(twin.registered_at));

@@ -9,12 +9,12 @@ fn new(zone: &str) -> NewUser {
     NewUser {
         uid: Uid(7),
         zone: zone.parse().unwrap(),
-        region: Region::default(),
-        language: Language::default(),
-        consent: true,
+        region: None,
+        language: None,
+        consent: None,
         consent_at: None,
-        devices: Vec::new(),
-        name: String::new(),
+        devices: None,
+        name: None,
     }
 }
 
@@ -68,7 +68,7 @@ fn a_second_move_before_the_first_took_hold_keeps_the_zone_in_force() {
 #[test]
 fn consent_counts_from_the_last_opting_in() {
     let with = |consent, consent_at: Option<&str>| NewUser {
-        consent,
+        consent: Some(consent),
         consent_at: consent_at.map(at),
         ..new("Europe/Berlin")
     };
@@ -89,7 +89,7 @@ fn consent_counts_from_the_last_opting_in() {
 
 #[test]
 fn a_device_keeps_the_later_registration() {
-    let with = |devices| NewUser { devices, ..new("Europe/Berlin") };
+    let with = |devices: Vec<NewDevice>| NewUser { devices: Some(devices), ..new("Europe/Berlin") };
     let [t1, t2, t3] = ["2026-06-01T00:00:00Z", "2026-06-02T00:00:00Z", "2026-06-03T00:00:00Z"];
     let user = with(vec![device("a", None), device("b", Some(t1))]).over(None, at(t2));
     assert_eq!(user.devices.iter().map(|d| d.registered_at).collect::<Vec<_>>(), [at(t2), at(t1)]);
@@ -112,8 +112,8 @@ fn a_finer_clock_than_the_record_is_no_change() {
 #[test]
 fn limits_name_the_field() {
     let fault = |user: NewUser| user.check().unwrap_err().field;
-    let with = |devices| NewUser { devices, ..new("Europe/Berlin") };
-    assert_eq!(fault(NewUser { name: "ü".repeat(201), ..new("Europe/Berlin") }), "name");
+    let with = |devices: Vec<NewDevice>| NewUser { devices: Some(devices), ..new("Europe/Berlin") };
+    assert_eq!(fault(NewUser { name: Some("ü".repeat(201)), ..new("Europe/Berlin") }), "name");
     assert_eq!(fault(with(vec![device("a", None); 17])), "devices");
     assert_eq!(fault(with(vec![device("a", None), device("", None)])), "devices[1].address");
     assert_eq!(fault(with(vec![device(&"a".repeat(2049), None)])), "devices[0].address");
@@ -121,5 +121,21 @@ fn limits_name_the_field() {
     let early = NewDevice { registered_at: Some(at("1969-12-31T23:59:59Z")), ..device("a", None) };
     assert_eq!(fault(with(vec![early])), "devices[0].registered_at");
     let brim = with(vec![device(&"a".repeat(2048), None); 16]);
-    assert_eq!(NewUser { name: "ü".repeat(200), ..brim }.check(), Ok(()));
+    assert_eq!(NewUser { name: Some("ü".repeat(200)), ..brim }.check(), Ok(()));
+}
+
+#[test]
+fn what_is_not_named_stays() {
+    let first = NewUser {
+        consent: Some(false),
+        language: Some("de".parse().unwrap()),
+        name: Some("Ada".into()),
+        devices: Some(vec![device("a", None)]),
+        ..new("Europe/Berlin")
+    };
+    let out = first.over(None, at("2026-06-01T00:00:00Z"));
+    let again = new("Europe/Berlin").over(Some(&out), at("2026-06-02T00:00:00Z"));
+    assert_eq!(again, out, "an import without consents opts nobody in again");
+    let none = NewUser { devices: Some(Vec::new()), ..new("Europe/Berlin") };
+    assert!(none.over(Some(&out), at("2026-06-02T00:00:00Z")).devices.is_empty());
 }

@@ -26,12 +26,12 @@ fn new(uid: u64, zone: &str, devices: &[(&str, &str)]) -> NewUser {
     NewUser {
         uid: Uid(uid),
         zone: zone.parse().unwrap(),
-        region: domain::Region::default(),
-        language: domain::Language::default(),
-        consent: true,
+        region: None,
+        language: None,
+        consent: Some(true),
         consent_at: None,
-        devices: devices.iter().map(device).collect(),
-        name: format!("user {uid}"),
+        devices: Some(devices.iter().map(device).collect()),
+        name: Some(format!("user {uid}")),
     }
 }
 
@@ -120,8 +120,8 @@ async fn a_device_registered_again_after_it_was_gone_stays() {
     let apns: ChannelName = "apns".parse().unwrap();
     let [t1, gone, t2] = ["2026-06-01T00:00:00Z", "2026-06-02T00:00:00Z", "2026-06-03T00:00:00Z"].map(at);
     let mut user = new(1, "Asia/Tokyo", &[("apns", "a"), ("apns", "b"), ("stub", "a")]);
-    user.devices[0].registered_at = Some(t1);
-    user.devices[1].registered_at = Some(t2);
+    user.devices.as_mut().unwrap()[0].registered_at = Some(t1);
+    user.devices.as_mut().unwrap()[1].registered_at = Some(t2);
     directory.apply(vec![Change::Put(user)], t2).await.unwrap();
     assert!(directory.drop_device(Uid(1), &apns, "a", gone).await.unwrap());
     assert!(!directory.drop_device(Uid(1), &apns, "a", gone).await.unwrap(), "it is off already");
@@ -168,7 +168,7 @@ async fn a_channel_too_many_is_refused_by_name_and_alone() {
 async fn a_user_past_a_limit_is_refused_and_the_rest_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let directory = directory(folder.path());
-    let long = Change::Put(NewUser { name: "x".repeat(201), ..new(1, "Asia/Tokyo", &[]) });
+    let long = Change::Put(NewUser { name: Some("x".repeat(201)), ..new(1, "Asia/Tokyo", &[]) });
     let applied = directory.apply(vec![long, put(2, "Asia/Tokyo", &[])], noon()).await.unwrap();
     assert!(matches!(&applied[0], Applied::Refused(refusal) if refusal.field == "name"));
     assert_eq!(applied[1], Applied::Created);

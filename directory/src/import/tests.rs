@@ -40,16 +40,17 @@ fn csv_by_its_header() {
     assert_eq!(rows.iter().map(|row| row.line).collect::<Vec<_>>(), [2, 4, 5]);
     let Change::Put(ada) = &rows[0].change else { panic!() };
     assert_eq!(
-        (ada.name.as_str(), ada.language.as_str(), ada.region.as_str()),
-        ("Lovelace, \"Ada\"", "zh-Hant", "eu")
+        (ada.name.as_deref(), ada.language.clone(), ada.region.clone()),
+        (Some("Lovelace, \"Ada\""), "zh-Hant".parse().ok(), "eu".parse().ok())
     );
-    assert!(!ada.consent);
+    assert_eq!(ada.consent, Some(false));
     assert_eq!(ada.consent_at, Some("2026-06-01T08:00:00Z".parse().unwrap()));
-    let devices: Vec<_> = ada.devices.iter().map(|d| (d.channel.as_str(), d.address.as_str())).collect();
+    let devices: Vec<_> =
+        ada.devices.iter().flatten().map(|d| (d.channel.as_str(), d.address.as_str())).collect();
     assert_eq!(devices, [("stub", "a"), ("webhook", "https://x/y:z")]);
     let Change::Put(plain) = &rows[1].change else { panic!() };
-    assert!(plain.consent && plain.consent_at.is_none() && plain.devices.is_empty());
-    assert_eq!((plain.language.as_str(), plain.region.as_str()), ("en", "main"));
+    assert!(plain.consent.is_none() && plain.consent_at.is_none() && plain.devices.is_none());
+    assert!(plain.language.is_none() && plain.region.is_none(), "an empty cell changes nothing");
     assert_eq!(rows[2].change, Change::Delete(Uid(1003)));
 }
 
@@ -169,6 +170,6 @@ proptest! {
         let text = format!("uid,zone,name,devices\n{uid},Asia/Tokyo,{},{}\n", cell(&name), cell(&format!("stub:{address}")));
         let row = rows(&text).remove(0).unwrap();
         let Change::Put(user) = row.change else { panic!() };
-        prop_assert_eq!((user.uid, &user.name, &user.devices[0].address), (Uid(uid), &name, &address));
+        prop_assert_eq!((user.uid, user.name.as_deref().unwrap_or_default(), &user.devices.as_ref().unwrap()[0].address), (Uid(uid), name.as_str(), &address));
     }
 }

@@ -1,4 +1,4 @@
-use domain::{Language, Region, Zone};
+use domain::Zone;
 use proptest::prelude::*;
 
 use super::*;
@@ -14,18 +14,27 @@ fn a_full_line_and_the_shortest_ones() {
         "consent_at":"2026-06-01T10:00:00+02:00","name":"Ada","devices":[{"channel":"stub","address":"a|b",
         "registered_at":"2026-06-01T08:00:00.5Z"},{"channel":"webhook","address":"https://x"}]}"#;
     let Change::Put(user) = parse_line(line.as_bytes()).unwrap() else { panic!() };
-    assert_eq!((user.uid, user.zone.name(), user.language.as_str()), (Uid(1001), "Europe/Berlin", "de"));
-    assert_eq!((user.region.as_str(), user.consent, user.name.as_str()), ("eu", false, "Ada"));
+    assert_eq!(
+        (user.uid, user.zone.name(), user.language.clone()),
+        (Uid(1001), "Europe/Berlin", "de".parse().ok())
+    );
+    assert_eq!(
+        (user.region.clone(), user.consent, user.name.as_deref()),
+        ("eu".parse().ok(), Some(false), Some("Ada"))
+    );
     assert_eq!(user.consent_at, Some("2026-06-01T08:00:00Z".parse().unwrap()));
-    assert_eq!(user.devices.len(), 2);
-    assert_eq!(user.devices[0].address, "a|b");
-    assert_eq!(user.devices[0].registered_at, Some("2026-06-01T08:00:00.500Z".parse().unwrap()));
-    assert_eq!(user.devices[1].registered_at, None);
+    let devices = user.devices.unwrap();
+    assert_eq!(devices.len(), 2);
+    assert_eq!(devices[0].address, "a|b");
+    assert_eq!(devices[0].registered_at, Some("2026-06-01T08:00:00.500Z".parse().unwrap()));
+    assert_eq!(devices[1].registered_at, None);
 
     let short = parse_line(br#"{"uid":"1001","zone":"Asia/Tokyo","name":null}"#).unwrap();
     let Change::Put(user) = short else { panic!() };
-    assert_eq!((user.region, user.language), (Region::default(), Language::default()));
-    assert!(user.consent && user.consent_at.is_none() && user.devices.is_empty() && user.name.is_empty());
+    assert_eq!((user.region, user.language), (None, None));
+    assert!(
+        user.consent.is_none() && user.consent_at.is_none() && user.devices.is_none() && user.name.is_none()
+    );
 
     assert_eq!(parse_line(br#"{"uid":1001,"deleted":true}"#), Ok(Change::Delete(Uid(1001))));
 }
@@ -125,8 +134,9 @@ prop_compose! {
         name in prop::collection::vec(any::<char>(), 0..200),
     ) -> NewUser {
         NewUser {
-            uid: Uid(uid), zone, region: region.parse().unwrap(), language: language.parse().unwrap(), consent,
-            consent_at, devices, name: name.into_iter().collect(),
+            uid: Uid(uid), zone, region: Some(region.parse().unwrap()), language: Some(language.parse().unwrap()),
+            consent: Some(consent),
+            consent_at, devices: Some(devices), name: Some(name.into_iter().collect()),
         }
     }
 }

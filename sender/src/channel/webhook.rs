@@ -1,4 +1,4 @@
-use std::{fs::File, io::Read as _, net::IpAddr, path::PathBuf, time::Duration};
+use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use async_trait::async_trait;
 use chrono::{SecondsFormat, Utc};
@@ -20,7 +20,7 @@ use super::{
 pub struct WebhookSettings {
     /// Where pushes are posted, `https://` or `http://`.
     pub url: String,
-    /// File with the signing secret, `whsec_` and base64 of 24 to 64 bytes.
+    /// File with the signing secret, `whsec_` and base64 of 24 to 64 bytes. The configuration reads it into `secret`.
     pub secret_file: Option<PathBuf>,
     /// The signing secret itself; better from the environment than from a file that is shared.
     #[serde(skip_serializing)]
@@ -47,9 +47,6 @@ const IDLE_TIME: Duration = Duration::from_secs(20);
 /// known as such.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 
-/// A secret's file holds one line; more is not read.
-const MOST_SECRET: u64 = 4096;
-
 /// Posts JSON to an address of the app's: one request a device, signed after Standard Webhooks when there is a secret.
 ///
 /// Headers: `Idempotency-Key` and `webhook-id` (the identity as text, the same at every try), `webhook-timestamp` (Unix
@@ -63,11 +60,11 @@ pub struct Webhook {
 }
 
 impl Webhook {
-    /// A webhook. Reads the secret's file; connects to nobody yet.
+    /// A webhook. It connects to nobody yet.
     ///
     /// # Errors
     /// Names the setting: `url` (none, other than http or https, with a user or password, private although that is not
-    /// allowed), `timeout`, `secret` or `secret_file` (both given, unreadable, not a secret).
+    /// allowed), `timeout`, `secret` (not one).
     pub fn new(settings: &WebhookSettings) -> Result<Self, SetupError> {
         let (url, signer) = (settings.address()?, settings.signer()?);
         Ok(Self { client: settings.client()?, url, signer })
@@ -168,22 +165,10 @@ impl WebhookSettings {
         Err(SetupError::new("timeout", format!("100ms to 5m is wanted, not {}", self.timeout)))
     }
 
+    /// `secret_file` is read by the configuration, which puts what it holds into `secret`.
     fn signer(&self) -> Result<Option<Signer>, SetupError> {
-        let (setting, signer) = match (&self.secret, &self.secret_file) {
-            (None, None) => return Ok(None),
-            (Some(_), Some(_)) => {
-                return Err(SetupError::new("secret", "give it or `secret_file`, not both"));
-            }
-            (Some(secret), None) => ("secret", Signer::from_secret(secret.expose_secret())),
-            (None, Some(path)) => {
-                let unreadable = |e| SetupError::new("secret_file", format!("{}: {e}", path.display()));
-                let mut text = String::new();
-                let file = File::open(path).map_err(unreadable)?;
-                file.take(MOST_SECRET).read_to_string(&mut text).map_err(unreadable)?;
-                ("secret_file", Signer::from_secret(&text))
-            }
-        };
-        signer.map(Some).map_err(|problem| SetupError::new(setting, problem))
+        let signer = self.secret.as_ref().map(|secret| Signer::from_secret(secret.expose_secret()));
+        signer.transpose().map_err(|problem| SetupError::new("secret", problem))
     }
 
     fn client(&self) -> Result<Client, SetupError> {

@@ -59,7 +59,7 @@ pub(crate) struct Running {
 /// Starts scheduler, sender and ops API; they end when `stop` is cancelled.
 pub(crate) async fn start(program: &Program, stop: CancellationToken) -> anyhow::Result<Running> {
     let scheduler = program.whole_scheduler();
-    let mut registry = Registry::with_prefix("stepcast");
+    let mut registry = Registry::default();
     scheduler.metrics().register(&mut registry);
     program.parts.metrics.register(&mut registry);
     let mut tasks = JoinSet::new();

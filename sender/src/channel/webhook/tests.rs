@@ -325,27 +325,6 @@ fn faults_name_their_setting() {
     let short = fault(WebhookSettings { secret: Some("whsec_c2VjcmV0".to_owned().into()), ..good() });
     assert_eq!(short.setting, "secret");
     assert!(!short.to_string().contains("c2VjcmV0"), "{short}");
-    let both = WebhookSettings { secret_file: Some("secret".into()), ..good() };
-    assert_eq!(fault(both).setting, "secret");
-    let absent = WebhookSettings { secret: None, secret_file: Some("/nonexistent/secret".into()), ..good() };
-    assert!(fault(absent).to_string().starts_with("secret_file: /nonexistent/secret: "));
-}
-
-#[test]
-fn a_secret_is_read_from_its_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("secret");
-    let from_file = || WebhookSettings {
-        secret: None,
-        secret_file: Some(path.clone()),
-        ..settings("https://push.example.com/in".into())
-    };
-    std::fs::write(&path, format!("whsec_{}\n", STANDARD.encode(KEY))).unwrap();
-    let signer = from_file().signer().unwrap().unwrap();
-    let direct = settings(String::new()).signer().unwrap().unwrap();
-    assert_eq!(signer.sign("a", 1, b"b"), direct.sign("a", 1, b"b"));
-    std::fs::write(&path, "not a secret").unwrap();
-    assert_eq!(from_file().signer().err().unwrap().setting, "secret_file");
 }
 
 #[test]

@@ -1,0 +1,79 @@
+use std::collections::BTreeSet;
+
+use anyhow::bail;
+use directory::{Applied, Change};
+use domain::{Day, Instant, Zone};
+use sender::Parts;
+use step_store::{Add, Added};
+
+use super::{
+    population::{Common, Population},
+    progress::Progress,
+};
+
+/// Who was put in.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Census {
+    /// People.
+    pub(super) users: u64,
+    /// Of them, those that do not want the push.
+    pub(super) opted_out: u64,
+    /// Of the others, those without a device.
+    pub(super) no_device: u64,
+    /// Where those live that are due.
+    pub(super) zones: BTreeSet<Zone>,
+}
+
+/// Users handed to the stores at once.
+const PIECE: usize = 10_000;
+
+/// Puts the population into the directory and their steps of `day` into the step store.
+pub(super) async fn fill(
+    parts: &Parts,
+    population: &Population,
+    common: &Common,
+    day: Day,
+    now: Instant,
+    progress: &Progress,
+) -> anyhow::Result<Census> {
+    let mut census = Census::default();
+    progress.filling(population.len());
+    for first in (0..population.len()).step_by(PIECE) {
+        let (mut changes, mut adds) = (Vec::new(), Vec::new());
+        for index in first..population.len().min(first + PIECE) {
+            let person = population.person(index, common)?;
+            let uid = person.user.uid;
+            adds.extend(person.steps.map(|steps| Add { uid, day, steps }));
+            census.count(&person.user);
+            changes.push(Change::Put(person.user));
+        }
+        for applied in parts.directory.apply(changes, now).await? {
+            if let Applied::Refused(refusal) = applied {
+                bail!("the directory refused a user: {refusal}");
+            }
+        }
+        if parts.steps.add(adds).await?.contains(&Added::TooMany) {
+            bail!("the step store refused a day: it would pass {} steps", step_store::MOST_STEPS);
+        }
+        progress.filled(census.users);
+    }
+    Ok(census)
+}
+
+impl Census {
+    /// Those who are due tonight.
+    pub(super) fn due(&self) -> u64 {
+        self.users - self.opted_out - self.no_device
+    }
+
+    fn count(&mut self, user: &directory::NewUser) {
+        self.users += 1;
+        if !user.consent {
+            self.opted_out += 1;
+        } else if user.devices.is_empty() {
+            self.no_device += 1;
+        } else {
+            self.zones.insert(user.zone);
+        }
+    }
+}
