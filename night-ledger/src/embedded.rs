@@ -46,7 +46,8 @@ impl EmbeddedLedger {
 impl NightLedger for EmbeddedLedger {
     async fn first_seen(&self, campaign: &CampaignName, now: Instant) -> Result<Instant, StoreError> {
         let campaign = campaign.clone();
-        let at = self.file.write(move |to| {
+        let held = seals::first_seen(&self.file, &campaign)?;
+        let writing = self.file.write(move |to| {
             let mut table = to.open_table(tables::FIRST_SEEN)?;
             let held = table.get(campaign.as_str())?.map(|at| at.value());
             let at = held.unwrap_or_else(|| now.timestamp_millis());
@@ -55,7 +56,10 @@ impl NightLedger for EmbeddedLedger {
             }
             Ok(at)
         });
-        let at = at.await?;
+        let at = match held {
+            Some(at) => at,
+            None => writing.await?,
+        };
         Instant::from_timestamp_millis(at).ok_or_else(|| StoreError::corrupt("first seen", at))
     }
 

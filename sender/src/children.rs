@@ -1,6 +1,9 @@
 //! What a batch leaves behind: child batches with the users to be tried again, and a dead letter with those given up.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use chrono::{TimeDelta, Utc};
 use domain::ChannelName;
@@ -18,48 +21,39 @@ pub(crate) struct Left {
     /// Users to be tried again.
     pub(crate) next: BTreeMap<u32, Next>,
     /// Users given up after the last attempt.
-    pub(crate) dead: Vec<u32>,
+    pub(crate) dead: BTreeSet<u32>,
 }
 
 impl Left {
-    /// Adds what an earlier, interrupted work on the same batch recorded and may not have published: from the claims of
-    /// the positions that were not claimed this time.
-    pub(crate) async fn recover(
-        &mut self,
-        parts: &Parts,
-        batch: &Batch,
-        others: &[u32],
-    ) -> Result<(), StoreError> {
-        let held = parts.ledger.claims(&batch.seal(), others).await?;
-        for (&position, held) in others.iter().zip(held) {
+    /// Adds what an earlier, interrupted work on the same batch recorded and may not have published, as the claims tell.
+    pub(crate) async fn recover(&mut self, parts: &Parts, batch: &Batch) -> Result<(), StoreError> {
+        let positions: Vec<u32> = batch.entries.iter().map(|e| e.position).collect();
+        let held = parts.ledger.claims(&batch.seal(), &positions).await?;
+        for (position, held) in positions.into_iter().zip(held) {
             match held.claim.state() {
                 State::Free(attempt) if attempt == batch.attempt + 1 => {
                     let channel = held.moved.unwrap_or_else(|| batch.channel.clone());
-                    let wait = if channel == batch.channel {
-                        backoff(&parts.settings, attempt)
-                    } else {
-                        Duration::ZERO
-                    };
-                    self.next.insert(position, Next { channel, wait });
+                    let stays = channel == batch.channel;
+                    let wait = if stays { backoff(&parts.settings, attempt) } else { Duration::ZERO };
+                    self.next.entry(position).or_insert(Next { channel, wait });
                 }
                 State::Closed(Reason::Attempts) if batch.attempt >= parts.settings.attempts => {
-                    self.dead.push(position)
+                    self.dead.insert(position);
                 }
                 _ => {}
             }
         }
-        self.dead.sort_unstable();
         Ok(())
     }
 
     /// Publishes the children and the dead letter; answers when they are confirmed.
     pub(crate) async fn publish(self, parts: &Parts, batch: &Batch) -> Result<(), StoreError> {
-        let mut groups: BTreeMap<(ChannelName, usize), (Duration, Vec<u32>)> = BTreeMap::new();
+        let mut groups: BTreeMap<(ChannelName, usize), (Duration, BTreeSet<u32>)> = BTreeMap::new();
         for (position, next) in self.next {
             let step = if next.wait.is_zero() { 0 } else { 1 + parts.ladder.step_for(next.wait) };
             let group = groups.entry((next.channel, step)).or_default();
             group.0 = group.0.max(next.wait);
-            group.1.push(position);
+            group.1.insert(position);
         }
         for ((channel, step), (wait, positions)) in groups {
             let mut child = subset(batch, &positions);
@@ -95,8 +89,7 @@ pub(crate) async fn bury(
     parts.queue.bury(letter).await
 }
 
-fn subset(batch: &Batch, positions: &[u32]) -> Batch {
-    let wanted = |position: &u32| positions.binary_search(position).is_ok();
-    let entries = batch.entries.iter().filter(|e| wanted(&e.position)).copied().collect();
+fn subset(batch: &Batch, positions: &BTreeSet<u32>) -> Batch {
+    let entries = batch.entries.iter().filter(|e| positions.contains(&e.position)).copied().collect();
     Batch { entries, not_before: None, ..batch.clone() }
 }

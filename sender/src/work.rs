@@ -6,6 +6,7 @@ use chrono::Utc;
 use domain::Instant;
 use job_queue::{Batch, DeadReason, encoding};
 use night_ledger::{Outcome, Owner, Reason, Step, Stepped, StoreError};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     children::{Left, bury},
@@ -13,7 +14,7 @@ use crate::{
     parts::{Line, Parts},
 };
 
-/// What came of the work on a delivery. In each case it may be acknowledged.
+/// What came of the work on a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// Every user is delivered, closed or in a child that the queue confirmed.
@@ -22,6 +23,8 @@ pub enum Ended {
     Delayed,
     /// Not a batch that can be worked: among the dead letters.
     Buried,
+    /// The sender stopped between two chunks. This alone may not be acknowledged: the rest is worked when it comes again.
+    Stopped,
 }
 
 impl Ended {
@@ -31,12 +34,20 @@ impl Ended {
             Self::Done => "done",
             Self::Delayed => "delayed",
             Self::Buried => "buried",
+            Self::Stopped => "stopped",
         }
     }
 }
 
-/// Works on a message from the queue of `line`. After an error nothing may be acknowledged: it is delivered again.
-pub async fn work(parts: &Parts, line: &Line, bytes: &[u8], redelivered: bool) -> Result<Ended, StoreError> {
+/// Works on a message from the queue of `line`, at most until the end of the chunk in which `stop` is cancelled. After an
+/// error nothing may be acknowledged: it is delivered again.
+pub async fn work(
+    parts: &Parts,
+    line: &Line,
+    bytes: &[u8],
+    redelivered: bool,
+    stop: &CancellationToken,
+) -> Result<Ended, StoreError> {
     let batch = match encoding::decode(bytes) {
         Ok(batch) => batch,
         Err(fault) => {
@@ -58,19 +69,22 @@ pub async fn work(parts: &Parts, line: &Line, bytes: &[u8], redelivered: bool) -
     let early = batch.not_before.map(|at| (at - Utc::now()).to_std().unwrap_or_default());
     let wait = early.unwrap_or_default().max(line.limits.paused().unwrap_or_default());
     let over = batch.last_deadline().is_some_and(|deadline| deadline <= parts.clock.now());
-    if !wait.is_zero() && !over {
-        return delay(parts, &batch, wait).await;
+    let mut work = Work { parts, line, batch: &batch, owner: Owner(owner(&batch)), left: Left::default() };
+    let end = if wait.is_zero() || over { work.chunks(stop).await? } else { End::Wait(wait) };
+    // before anything is acknowledged, what was recorded to be tried again must be in the queue
+    let mut left = work.left;
+    if redelivered {
+        left.recover(parts, &batch).await?;
     }
-    Work {
-        parts,
-        line,
-        batch: &batch,
-        owner: Owner(owner(&batch)),
-        left: Left::default(),
-        others: Vec::new(),
+    left.publish(parts, &batch).await?;
+    match end {
+        End::Worked => Ok(Ended::Done),
+        End::Stopped => Ok(Ended::Stopped),
+        End::Wait(wait) => {
+            parts.queue.delay(&batch, wait).await?;
+            Ok(Ended::Delayed)
+        }
     }
-    .run(redelivered)
-    .await
 }
 
 struct Work<'a> {
@@ -79,29 +93,39 @@ struct Work<'a> {
     batch: &'a Batch,
     owner: Owner,
     left: Left,
-    /// Positions that were not ours to claim.
-    others: Vec<u32>,
+}
+
+/// How the chunks of a batch ended.
+enum End {
+    /// All were worked.
+    Worked,
+    /// The sender stops.
+    Stopped,
+    /// The rest cannot be worked now: another holds the lease, or there is no quota.
+    Wait(Duration),
 }
 
 impl Work<'_> {
-    async fn run(mut self, redelivered: bool) -> Result<Ended, StoreError> {
+    async fn chunks(&mut self, stop: &CancellationToken) -> Result<End, StoreError> {
         let batch = self.batch;
+        let mut end = End::Worked;
         let mut booked = Vec::new();
-        let mut wait = None;
         let mut now = self.parts.clock.now();
         for chunk in batch.entries.chunks(self.parts.settings.chunk) {
-            wait = self.line.limits.paused();
-            if wait.is_some() {
+            if let Some(wait) = self.line.limits.paused() {
+                end = End::Wait(wait);
+                break;
+            }
+            if stop.is_cancelled() {
+                end = End::Stopped;
                 break;
             }
             let claim = chunk.iter().map(|e| (e.position, zone_of(batch, e))).collect();
             let lease = self.parts.settings.lease.0;
             let claimed = match self.step(std::mem::take(&mut booked), claim, lease, now).await? {
                 Stepped::Done(claimed) => claimed,
-                Stepped::Held(left) => return delay(self.parts, batch, left).await,
+                Stepped::Held(left) => return Ok(End::Wait(left)),
             };
-            self.others
-                .extend(chunk.iter().zip(&claimed).filter(|(_, c)| c.is_none()).map(|(e, _)| e.position));
             let claimed =
                 chunk.iter().zip(claimed).filter_map(|(entry, claim)| Some(Claimed { entry, claim: claim? }));
             let claimed: Vec<_> = claimed.collect();
@@ -111,20 +135,13 @@ impl Work<'_> {
             booked = push_chunk(self.parts, self.line, batch, &claimed, now).await?;
             if booked.iter().any(|w| w.done.outcome == Outcome::Released) {
                 // no quota in time, or the provider asked for less: the rest waits in the ladder
-                wait = Some(self.line.limits.paused().unwrap_or(self.parts.settings.quota_wait.0));
+                end = End::Wait(self.line.limits.paused().unwrap_or(self.parts.settings.quota_wait.0));
                 break;
             }
         }
-        if let Stepped::Held(left) = self.step(booked, Vec::new(), Duration::ZERO, now).await? {
-            return delay(self.parts, batch, left).await;
-        }
-        if redelivered || !self.others.is_empty() {
-            self.left.recover(self.parts, batch, &self.others).await?;
-        }
-        self.left.publish(self.parts, batch).await?;
-        match wait {
-            Some(wait) => delay(self.parts, batch, wait).await,
-            None => Ok(Ended::Done),
+        match self.step(booked, Vec::new(), Duration::ZERO, now).await? {
+            Stepped::Done(_) => Ok(end),
+            Stepped::Held(left) => Ok(End::Wait(left)),
         }
     }
 
@@ -169,11 +186,6 @@ impl Work<'_> {
         }
         Ok(stepped)
     }
-}
-
-async fn delay(parts: &Parts, batch: &Batch, wait: Duration) -> Result<Ended, StoreError> {
-    parts.queue.delay(batch, wait).await?;
-    Ok(Ended::Delayed)
 }
 
 /// A number for the work on one delivery that no other work on the same batch has.

@@ -22,7 +22,7 @@ const MOST_PANICS: u8 = 3;
 /// Wait after an error before the message is given back, doubled with each further one up to sixteen times.
 const AFTER_ERROR: Duration = Duration::from_millis(250);
 
-/// Consumes every channel's queue until `stop`, then finishes what it holds.
+/// Consumes every channel's queue until `stop`, then finishes the chunks that are in flight.
 pub async fn run(parts: Arc<Parts>, stop: CancellationToken) {
     let mut lines = JoinSet::new();
     for name in parts.lines.keys() {
@@ -90,9 +90,12 @@ async fn handle(
     let mut wait = AFTER_ERROR;
     let mut again = redelivered;
     loop {
-        match AssertUnwindSafe(work_once(&parts, line, &bytes, again, &panics)).catch_unwind().await {
+        match AssertUnwindSafe(work_once(&parts, line, &bytes, again, &panics, &stop)).catch_unwind().await {
             Ok(Ok(ended)) => {
                 parts.metrics.batch(&name, ended.name());
+                if ended == Ended::Stopped {
+                    return;
+                }
                 if let Err(error) = acker.ack().await {
                     tracing::warn!(channel = %name, %error, "an acknowledgement failed; the batch comes again");
                 }
@@ -126,6 +129,7 @@ async fn work_once(
     bytes: &[u8],
     redelivered: bool,
     panics: &Panics,
+    stop: &CancellationToken,
 ) -> Result<Ended, StoreError> {
     let key = xxhash_rust::xxh3::xxh3_64(bytes);
     let count = panics.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied().unwrap_or(0);
@@ -134,5 +138,5 @@ async fn work_once(
         panics.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
         return Ok(Ended::Buried);
     }
-    work(parts, line, bytes, redelivered).await
+    work(parts, line, bytes, redelivered, stop).await
 }

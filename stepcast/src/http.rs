@@ -51,14 +51,28 @@ impl From<StoreError> for ApiError {
             StoreError::Corrupt { .. } => StatusCode::INTERNAL_SERVER_ERROR,
             StoreError::Full { .. } => StatusCode::INSUFFICIENT_STORAGE,
         };
-        tracing::error!(%error, "a request failed at a store");
         Self { status, code: "store", message: error.to_string() }
     }
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        (self.status, Json(json!({ "error": self.code, "message": self.message }))).into_response()
+        let mut random = [0; 8];
+        // without random bytes the number is 0: the answer matters more
+        let _ = aws_lc_rs::rand::fill(&mut random);
+        let request = format!("{:016x}", u64::from_be_bytes(random));
+        if self.status.is_server_error() {
+            tracing::error!(request, status = self.status.as_u16(), error = self.message, "a request failed");
+        } else {
+            tracing::debug!(
+                request,
+                status = self.status.as_u16(),
+                error = self.message,
+                "a request was refused"
+            );
+        }
+        (self.status, Json(json!({ "error": self.code, "message": self.message, "request": request })))
+            .into_response()
     }
 }
 
@@ -77,21 +91,30 @@ pub(crate) fn keyed(router: Router, key: &SecretString) -> Router {
     router.layer(middleware::from_fn(move |request: Request, next: Next| {
         let key = Arc::clone(&key);
         async move {
-            let given = request.headers().get(header::AUTHORIZATION).and_then(|v| v.as_bytes().strip_prefix(b"Bearer "));
+            let given = request
+                .headers()
+                .get(header::AUTHORIZATION)
+                .and_then(|v| v.as_bytes().strip_prefix(b"Bearer "));
             let right = given.is_some_and(|given| {
-                aws_lc_rs::constant_time::verify_slices_are_equal(given, key.expose_secret().as_bytes()).is_ok()
+                aws_lc_rs::constant_time::verify_slices_are_equal(given, key.expose_secret().as_bytes())
+                    .is_ok()
             });
             if right {
                 return next.run(request).await;
             }
-            let body = json!({ "error": "unauthorized", "message": "the ops key is wanted as a bearer token" });
+            let body =
+                json!({ "error": "unauthorized", "message": "the ops key is wanted as a bearer token" });
             (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], Json(body)).into_response()
         }
     }))
 }
 
 /// Serves until `stop`, then lets requests in flight end.
-pub(crate) async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) -> std::io::Result<()> {
+pub(crate) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    stop: CancellationToken,
+) -> std::io::Result<()> {
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
     axum::serve(listener, service).with_graceful_shutdown(stop.cancelled_owned()).await
 }

@@ -1,6 +1,6 @@
 //! Seals, their progress and the epochs that guard it.
 
-use domain::{Instant, Night, SealKey, Shard};
+use domain::{CampaignName, Instant, Night, SealKey, Shard};
 use plumbing::{
     File, FileError, StoreError,
     redb::{ReadableTable, WriteTransaction},
@@ -75,6 +75,11 @@ pub(super) fn claims(file: &File, key: &SealKey, positions: &[u32]) -> Result<Ve
         Ok(Held { claim: sheet.get(&table, position)?, moved: moved.transpose()? })
     });
     held.collect()
+}
+
+/// When a campaign was first seen, in Unix milliseconds.
+pub(super) fn first_seen(file: &File, campaign: &CampaignName) -> Result<Option<i64>, FileError> {
+    Ok(file.read()?.open_table(tables::FIRST_SEEN)?.get(campaign.as_str())?.map(|at| at.value()))
 }
 
 /// The shard count of the night with this key.

@@ -20,7 +20,14 @@ pub(super) async fn run(config: Config, asked: Dead) -> anyhow::Result<Ending> {
             }
             for letter in letters {
                 let text = |field: &str| letter[field].as_str().unwrap_or_default().to_owned();
-                println!("{:>6}  {}  {:<10} {:<17} {}", letter["id"], text("at"), text("channel"), text("reason"), text("detail"));
+                println!(
+                    "{:>6}  {}  {:<10} {:<17} {}",
+                    letter["id"],
+                    text("at"),
+                    text("channel"),
+                    text("reason"),
+                    text("detail")
+                );
             }
         }
         Dead::Show { id, json } => {

@@ -21,7 +21,8 @@ const SKEW: f64 = 1.5;
 pub(super) async fn users(config: Config, asked: ImportFile) -> anyhow::Result<Ending> {
     let name = asked.file.to_string_lossy().into_owned();
     let format = asked.format.or_else(|| Format::of_name(&name));
-    let format = format.with_context(|| format!("{name}: the name does not tell csv from ndjson; use --format"))?;
+    let format =
+        format.with_context(|| format!("{name}: the name does not tell csv from ndjson; use --format"))?;
     let shards = config.scheduler.shards;
     let (file, progress) = open(&asked.file)?;
     let mut rows = UserRows::open(Box::new(file), format)
@@ -43,10 +44,15 @@ pub(super) async fn users(config: Config, asked: ImportFile) -> anyhow::Result<E
     told.value["skew"] = census["skew"].clone();
     told.print(asked.json);
     if !asked.json {
-        println!("the directory has {} users; the largest of {shards} shards has {skew:.2} times the mean", census["users"]);
+        println!(
+            "the directory has {} users; the largest of {shards} shards has {skew:.2} times the mean",
+            census["users"]
+        );
     }
     if skew > SKEW {
-        eprintln!("warning: uid % {shards} spreads these uids unevenly ({skew:.2} > {SKEW}); another scheduler.shards may suit them");
+        eprintln!(
+            "warning: uid % {shards} spreads these uids unevenly ({skew:.2} > {SKEW}); another scheduler.shards may suit them"
+        );
     }
     Ok(told.ending())
 }

@@ -20,7 +20,9 @@ pub(super) async fn show(config: Config, asked: NightShow) -> anyhow::Result<End
         match agrees {
             Some(true) => println!("\nthe recount from the claims agrees"),
             Some(false) => println!("\nTHE RECOUNT FROM THE CLAIMS DISAGREES (--json shows both)"),
-            None if asked.recount => println!("\nthe night went on while it was counted again: ask once more"),
+            None if asked.recount => {
+                println!("\nthe night went on while it was counted again: ask once more")
+            }
             None => {}
         }
     }
@@ -28,13 +30,27 @@ pub(super) async fn show(config: Config, asked: NightShow) -> anyhow::Result<End
 }
 
 const TERMS: [&str; 12] = [
-    "due", "delivered", "suppressed", "expired", "missed", "aborted", "rejected", "dead", "uncertain", "open", "unknown",
+    "due",
+    "delivered",
+    "suppressed",
+    "expired",
+    "missed",
+    "aborted",
+    "rejected",
+    "dead",
+    "uncertain",
+    "open",
+    "unknown",
     "duplicates",
 ];
 
 /// The sums of a night for people: what is not zero, the reasons, and a line a zone and channel.
 pub(crate) fn print(night: &Value) {
-    println!("night {} of {}", night["campaign"].as_str().unwrap_or_default(), night["day"].as_str().unwrap_or_default());
+    println!(
+        "night {} of {}",
+        night["campaign"].as_str().unwrap_or_default(),
+        night["day"].as_str().unwrap_or_default()
+    );
     for term in TERMS {
         let always = matches!(term, "due" | "delivered" | "open");
         if always || night[term] != 0 {
@@ -54,7 +70,10 @@ pub(crate) fn print(night: &Value) {
         let others = due.saturating_sub(delivered + open);
         sums.iter_mut().zip([due, delivered, others, open]).for_each(|(sum, n)| *sum += n);
     }
-    println!("\n  {:<32} {:<12} {:>9} {:>9} {:>9} {:>9}", "zone", "channel", "due", "delivered", "others", "open");
+    println!(
+        "\n  {:<32} {:<12} {:>9} {:>9} {:>9} {:>9}",
+        "zone", "channel", "due", "delivered", "others", "open"
+    );
     for ((zone, channel), [due, delivered, others, open]) in zones.into_iter().filter(|(_, n)| n[0] > 0) {
         println!("  {zone:<32} {channel:<12} {due:>9} {delivered:>9} {others:>9} {open:>9}");
     }

@@ -22,7 +22,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// `stepcast night run --campaign C`
 pub(super) async fn run(config: Config, asked: NightRun) -> anyhow::Result<Ending> {
     logs::start(&config.log)?;
-    let campaign = config.campaigns.iter().find(|c| c.campaign.name == asked.campaign).map(|c| c.campaign.clone());
+    let campaign =
+        config.campaigns.iter().find(|c| c.campaign.name == asked.campaign).map(|c| c.campaign.clone());
     let campaign = campaign.with_context(|| format!("--campaign: {} is not configured", asked.campaign))?;
     let clock = clock(&config, &asked.clock)?;
     let program = Program::open(config, clock).await?;
@@ -86,15 +87,25 @@ async fn sums(program: &Program, asked: &NightRun) -> anyhow::Result<Vec<(Night,
 
 /// Tells of the nights that this run changed.
 async fn report(program: &Program, asked: &NightRun, before: &[(Night, Sums)]) -> anyhow::Result<Ending> {
-    let changed: Vec<_> = sums(program, asked).await?.into_iter().filter(|after| !before.contains(after)).collect();
+    let changed: Vec<_> =
+        sums(program, asked).await?.into_iter().filter(|after| !before.contains(after)).collect();
     let missed = |sums: &Sums| sums.total().class(Class::Missed);
     let known = |night: &Night| before.iter().find(|(n, _)| n == night).map_or(0, |(_, sums)| missed(sums));
     let missed: u64 = changed.iter().map(|(night, sums)| missed(sums).saturating_sub(known(night))).sum();
     let due = changed.iter().any(|(_, sums)| sums.total().due > 0);
-    let result = if missed > 0 { "missed" } else if due { "done" } else { "nothing_due" };
+    let result = if missed > 0 {
+        "missed"
+    } else if due {
+        "done"
+    } else {
+        "nothing_due"
+    };
     let nights: Vec<_> = changed.iter().map(|(n, sums)| report::night(n, sums, None)).collect();
     if asked.json {
-        println!("{}", json!({ "campaign": asked.campaign, "result": result, "missed": missed, "nights": nights }));
+        println!(
+            "{}",
+            json!({ "campaign": asked.campaign, "result": result, "missed": missed, "nights": nights })
+        );
     } else {
         nights.iter().for_each(night::print);
         println!("{result}");

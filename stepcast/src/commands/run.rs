@@ -42,7 +42,12 @@ pub(super) async fn run(config: Config, asked: &cli::Run) -> anyhow::Result<Endi
 
 /// A clock as the command line asks for; a shift or rate is for rehearsals only.
 pub(super) fn clock(config: &Config, asked: &cli::Run) -> anyhow::Result<Clock> {
-    let shift = asked.clock_shift.as_deref().map(cli::shift).transpose().map_err(|e| anyhow::anyhow!("--clock-shift: {e}"))?;
+    let shift = asked
+        .clock_shift
+        .as_deref()
+        .map(cli::shift)
+        .transpose()
+        .map_err(|e| anyhow::anyhow!("--clock-shift: {e}"))?;
     if (shift.is_some() || asked.clock_rate.is_some()) && !config.rehearsal {
         bail!("--clock-shift and --clock-rate are for rehearsals: set rehearsal = true");
     }
@@ -81,7 +86,9 @@ async fn serve(
     if key.made {
         tracing::info!(file = %key.path.display(), "an ops key was made; operator commands read it there");
     }
-    let listener = TcpListener::bind(config.ops.listen).await.with_context(|| format!("ops.listen = {}", config.ops.listen))?;
+    let listener = TcpListener::bind(config.ops.listen)
+        .await
+        .with_context(|| format!("ops.listen = {}", config.ops.listen))?;
     let address = listener.local_addr()?;
     let note = config.data.join(ADDRESS_FILE);
     std::fs::write(&note, format!("{address}\n")).with_context(|| note.display().to_string())?;
@@ -114,7 +121,9 @@ impl Running {
             whole
         };
         tokio::time::timeout(DRAIN, all).await.unwrap_or_else(|_| {
-            tracing::error!("parts were still at work after {DRAIN:?}; their batches come again at the next start");
+            tracing::error!(
+                "parts were still at work after {DRAIN:?}; their batches come again at the next start"
+            );
             false
         })
     }

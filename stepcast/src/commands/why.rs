@@ -37,7 +37,11 @@ pub(super) async fn why(config: Config, asked: cli::Why) -> anyhow::Result<Endin
     }
     for worked in why["worked"].as_array().into_iter().flatten() {
         let at = worked["at"].as_str().unwrap_or_default();
-        println!("  worked at   {at}, attempt {}, batch {}", worked["attempt"], worked["batch"].as_str().unwrap_or_default());
+        println!(
+            "  worked at   {at}, attempt {}, batch {}",
+            worked["attempt"],
+            worked["batch"].as_str().unwrap_or_default()
+        );
     }
     if why["maybe"] == true {
         println!("  a push may have been taken by the provider and not recorded");

@@ -27,20 +27,34 @@ pub(super) fn run(config: &Config, asked: Zones) -> anyhow::Result<Ending> {
         let fault = row.fault().map(|f| f.to_string());
         if json {
             let (zone, day) = (row.zone.name(), row.day.to_string());
-            println!("{}", json!({ "zone": zone, "day": day, "fires": fires, "begins": begins, "freezes": freezes, "rule": rule, "fault": fault }));
+            println!(
+                "{}",
+                json!({ "zone": zone, "day": day, "fires": fires, "begins": begins, "freezes": freezes, "rule": rule, "fault": fault })
+            );
             continue;
         }
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         let rule = if row.edges.is_none() { "no such date" } else { rule.unwrap_or("not selected") };
         println!(
             "{:<32} {}  fires {:<20}  begins {:<20}  freezes {:<20}  {rule}{}",
-            row.zone.name(), row.day, or_dash(fires), or_dash(begins), or_dash(freezes),
+            row.zone.name(),
+            row.day,
+            or_dash(fires),
+            or_dash(begins),
+            or_dash(freezes),
             fault.map(|f| format!("  FAULT: {f}")).unwrap_or_default(),
         );
     }
     eprintln!(
         "campaign {} `{}`, {count} zone(s), {days} day(s) from {from}, tzdata {}: {} rows, {} fires, {} moved by a gap, {} taken at the first of two, {} fault(s)",
-        campaign.name, campaign.line, Zone::tzdata_version(), verdict.rows, verdict.fires, verdict.gaps, verdict.folds, verdict.failures,
+        campaign.name,
+        campaign.line,
+        Zone::tzdata_version(),
+        verdict.rows,
+        verdict.fires,
+        verdict.gaps,
+        verdict.folds,
+        verdict.failures,
     );
     Ok(if verdict.holds() { Ending::Done } else { Ending::Failed })
 }

@@ -31,7 +31,15 @@ pub(super) struct Told {
 
 impl<'a> Pieces<'a> {
     pub(super) fn new(access: &'a Access, path: &'static str) -> Self {
-        Self { access, path, body: Vec::new(), lines: Vec::new(), counts: BTreeMap::new(), refused: 0, told: Vec::new() }
+        Self {
+            access,
+            path,
+            body: Vec::new(),
+            lines: Vec::new(),
+            counts: BTreeMap::new(),
+            refused: 0,
+            told: Vec::new(),
+        }
     }
 
     /// Adds a row as a line of NDJSON; `line` is its place in the file.
@@ -94,7 +102,11 @@ impl Told {
         }
         let counts = self.value["counts"].as_object().into_iter().flatten();
         let counts: Vec<_> = counts.map(|(name, count)| format!("{count} {name}")).collect();
-        println!("{}, {} refused", if counts.is_empty() { "no rows".to_owned() } else { counts.join(", ") }, self.refused);
+        println!(
+            "{}, {} refused",
+            if counts.is_empty() { "no rows".to_owned() } else { counts.join(", ") },
+            self.refused
+        );
     }
 
     /// A refused row makes the import a failed one, though all others are in.

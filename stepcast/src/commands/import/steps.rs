@@ -23,7 +23,8 @@ pub(in crate::commands) async fn steps(config: Config, asked: ImportFile) -> any
     let read = BufReader::with_capacity(1 << 16, progress.wrap_read(file));
     let mut rows = csv::ReaderBuilder::new().flexible(true).from_reader(plain(read)?);
     let header = rows.headers().with_context(|| name.clone())?.clone();
-    let places = COLUMNS.map(|column| header.iter().position(|h| h.trim_start_matches('\u{feff}').trim() == column));
+    let places =
+        COLUMNS.map(|column| header.iter().position(|h| h.trim_start_matches('\u{feff}').trim() == column));
     let [Some(uid), Some(day), Some(steps)] = places else {
         bail!("{name}: the header needs the columns {}", COLUMNS.join(", "));
     };
@@ -52,8 +53,9 @@ fn row(record: &csv::StringRecord, [uid, day, steps]: [usize; 3]) -> Result<Stri
     let field = |at| record.get(at).map(str::trim).unwrap_or_default();
     let uid: Uid = field(uid).parse().map_err(|e: domain::BadUid| ("uid", e.to_string()))?;
     let day: Day = field(day).parse().map_err(|e: domain::BadDay| ("day", e.to_string()))?;
-    let steps: u32 =
-        field(steps).parse().map_err(|_| ("steps", format!("{:?}: a whole number is wanted", field(steps))))?;
+    let steps: u32 = field(steps)
+        .parse()
+        .map_err(|_| ("steps", format!("{:?}: a whole number is wanted", field(steps))))?;
     Ok(json!({ "uid": uid.0, "day": day, "steps": steps }).to_string())
 }
 
