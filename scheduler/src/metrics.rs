@@ -1,3 +1,5 @@
+use std::sync::atomic::AtomicU64;
+
 use prometheus_client::{
     metrics::{counter::Counter, gauge::Gauge},
     registry::Registry,
@@ -16,8 +18,8 @@ pub struct Metrics {
     pub never_worked: Counter,
     /// Ticks that failed and were tried again.
     pub failed_ticks: Counter,
-    /// How late the last batch went out after its second, in milliseconds.
-    pub slot_lag: Gauge,
+    /// How late the last batch went out after its second, in seconds.
+    pub slot_lag: Gauge<f64, AtomicU64>,
     /// The N of nights not sealed yet.
     pub shards: Gauge,
 }
@@ -35,7 +37,7 @@ impl Metrics {
             self.never_worked.clone(),
         );
         to.register("failed_ticks", "Ticks that failed and are tried again", self.failed_ticks.clone());
-        to.register("slot_lag_milliseconds", "How late the last batch went out", self.slot_lag.clone());
+        to.register("slot_lag_seconds", "How late the last batch went out", self.slot_lag.clone());
         to.register("shards", "Shards of nights not sealed yet", self.shards.clone());
     }
 }

@@ -202,7 +202,7 @@ impl Scheduler {
                 left = left.saturating_sub(batches.len());
                 ticked.published += batches.len() as u64;
                 self.metrics.published.inc_by(batches.len() as u64);
-                self.metrics.slot_lag.set(late.map_or(0, |l| l.num_milliseconds()));
+                self.metrics.slot_lag.set(late.map_or(0.0, |l| l.as_seconds_f64()));
             }
             ticked.publishing |= plan.key.instant <= now && plan.next_due().is_some();
         }
