@@ -31,8 +31,16 @@ pub struct EmbeddedLedger {
     leases: Leases,
 }
 
-/// The lease on each batch that is being worked on: its owner and its end.
-type Leases = Arc<Mutex<HashMap<BatchId, (Owner, std::time::Instant)>>>;
+/// The leases on the batches that are being worked on.
+type Leases = Arc<Mutex<HashMap<BatchId, Lease>>>;
+
+/// The lease on a batch.
+struct Lease {
+    owner: Owner,
+    until: std::time::Instant,
+    /// The positions that this owner claimed last, rising: what else is claimed was left by another.
+    chunk: Vec<u32>,
+}
 
 impl EmbeddedLedger {
     /// The ledger of this file; makes its tables where they are missing.

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::PoisonError};
 use domain::{ChannelName, Zone};
 use plumbing::{File, FileError, StoreError, redb::WriteTransaction};
 
-use super::{Leases, counting, sheet::Sheet, tables};
+use super::{Lease, Leases, counting, sheet::Sheet, tables};
 use crate::{Claim, Done, Outcome, State, Step, Stepped, sums::Delta, varint};
 
 pub(super) async fn step(file: &File, leases: &Leases, step: Step) -> Result<Stepped, StoreError> {
@@ -16,21 +16,24 @@ pub(super) async fn step(file: &File, leases: &Leases, step: Step) -> Result<Ste
 fn step_in(to: &WriteTransaction, leases: &Leases, step: &Step) -> Result<Stepped, FileError> {
     let now = std::time::Instant::now();
     let mut leases = leases.lock().unwrap_or_else(PoisonError::into_inner);
-    leases.retain(|_, (_, until)| *until > now);
-    let held = leases.get(&step.batch).copied();
-    if let Some((owner, until)) = held
-        && owner != step.owner
+    leases.retain(|_, lease| lease.until > now);
+    let held = leases.get(&step.batch);
+    if let Some(lease) = held
+        && lease.owner != step.owner
     {
-        return Ok(Stepped::Held(until - now));
+        return Ok(Stepped::Held(lease.until - now));
     }
+    let own = held.map_or(&[][..], |lease| &lease.chunk[..]);
     let mut work = Work { to, step, sheet: Sheet::new(&step.seal), deltas: HashMap::new() };
     work.book()?;
-    let claimed = work.claim(held.is_none())?;
+    let claimed = work.claim(own)?;
     work.save()?;
     if step.term.is_zero() {
         leases.remove(&step.batch);
     } else {
-        leases.insert(step.batch, (step.owner, now + step.term));
+        let positions = step.claim.iter().zip(&claimed).filter(|(_, claim)| claim.is_some());
+        let chunk = positions.map(|((position, _), _)| *position).collect();
+        leases.insert(step.batch, Lease { owner: step.owner, until: now + step.term, chunk });
     }
     Ok(Stepped::Done(claimed))
 }
@@ -79,13 +82,14 @@ impl Work<'_> {
         Ok(new)
     }
 
-    /// `free`: nobody holds the lease, so what is claimed was left by one who lost it.
-    fn claim(&mut self, free: bool) -> Result<Vec<Option<Claim>>, FileError> {
+    /// `own`: what this owner claimed in its last step. The same step may come again when its answer was lost; whatever
+    /// else is claimed was left by one who lost the lease, and may have been pushed.
+    fn claim(&mut self, own: &[u32]) -> Result<Vec<Option<Claim>>, FileError> {
         let table = self.to.open_table(tables::CLAIMS)?;
         let mut claimed = Vec::with_capacity(self.step.claim.len());
         for &(position, zone) in &self.step.claim {
             let old = self.sheet.get(&table, position)?;
-            let new = old.claim(self.step.attempt, free);
+            let new = old.claim(self.step.attempt, own.binary_search(&position).is_err());
             if let Some(new) = new {
                 self.sheet.set(&table, position, new)?;
                 self.delta(&self.step.channel.clone(), zone).shift(old, new);

@@ -208,6 +208,33 @@ async fn a_lease_keeps_others_out_until_it_is_given_up_or_the_process_dies() {
 }
 
 #[tokio::test]
+async fn every_chunk_that_was_in_flight_is_marked_when_it_is_taken_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data");
+    let ledger = open(&path).await;
+    ledger.seal(&key(), &sample()).await.unwrap();
+    // two chunks of one batch; the first owner recorded the first and was killed with the second in flight
+    let (first, second) = (positions(1), positions(2));
+    let delivered = |places: &[(u32, Zone)]| {
+        places.iter().map(|&(position, zone)| Done { position, zone, outcome: Outcome::Delivered }).collect()
+    };
+    ledger.step(Step { claim: first.clone(), ..step(1, 1, 1) }).await.unwrap();
+    ledger.step(Step { done: delivered(&first), claim: second.clone(), ..step(1, 1, 1) }).await.unwrap();
+    drop(ledger);
+    let ledger = open(&path).await;
+    let Stepped::Done(none) = ledger.step(Step { claim: first, ..step(1, 1, 2) }).await.unwrap() else {
+        panic!()
+    };
+    assert!(none.iter().all(Option::is_none));
+    let Stepped::Done(taken) = ledger.step(Step { claim: second, ..step(1, 1, 2) }).await.unwrap() else {
+        panic!()
+    };
+    assert!(taken.iter().flatten().count() > 5);
+    assert!(taken.iter().flatten().all(|c| c.maybe() && c.again()));
+    assert_eq!(check(&ledger).await.duplicates, taken.iter().flatten().count() as u64);
+}
+
+#[tokio::test]
 async fn a_move_takes_due_and_open_along() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = open(&folder.path().join("data")).await;
