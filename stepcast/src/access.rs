@@ -59,7 +59,8 @@ impl Access {
                 let address = noted.map_or_else(|_| listen.to_string(), |a| a.trim().to_owned());
                 let key = config::read_ops_key(&data, key_file.as_deref())
                     .with_context(|| format!("{error}, so its ops API is wanted"))?;
-                let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(60)).build()?;
+                let client =
+                    reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(60)).build()?;
                 Ok(Self::Running { client, address, key: key.secret.expose_secret().to_owned() })
             }
             Err(error) => Err(error),
@@ -101,7 +102,9 @@ impl Access {
         let value: Option<Value> = serde_json::from_slice(&bytes).ok();
         match value {
             Some(value) if status.is_success() => Ok(value),
-            Some(value) if value["message"].is_string() => bail!("{}", value["message"].as_str().unwrap_or_default()),
+            Some(value) if value["message"].is_string() => {
+                bail!("{}", value["message"].as_str().unwrap_or_default())
+            }
             _ => bail!("{status}: {}", text.chars().take(300).collect::<String>()),
         }
     }

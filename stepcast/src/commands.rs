@@ -13,7 +13,7 @@ mod zones;
 use std::path::Path;
 
 use config::Config;
-pub(crate) use run::{Running, start};
+pub(crate) use run::{Running, signal, start};
 
 use crate::{
     cli::{Cli, Command, ConfigCommand, Import, Night},

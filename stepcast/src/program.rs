@@ -7,7 +7,7 @@ use job_queue::{EmbeddedQueue, JobQueue, Ladder, Limits as QueueLimits};
 use night_ledger::{EmbeddedLedger, NightLedger, Owner};
 use plumbing::{Clock, File};
 use scheduler::Scheduler;
-use sender::{Line, Limits, Parts, Texts, channel};
+use sender::{Limits, Line, Parts, Texts, channel};
 use step_store::{EmbeddedSteps, StepStore};
 
 /// All parts over one embedded file, built and not yet running.
@@ -27,7 +27,8 @@ impl Program {
     /// where another process has the file open.
     pub(crate) async fn open(config: Config, clock: Clock) -> anyhow::Result<Self> {
         let file = Arc::new(File::open(&data_file(&config))?);
-        let ladder = Ladder::new(config.sender.ladder.iter().map(|s| s.0).collect()).context("sender.ladder")?;
+        let ladder =
+            Ladder::new(config.sender.ladder.iter().map(|s| s.0).collect()).context("sender.ladder")?;
         let directory: Arc<dyn Directory> = Arc::new(EmbeddedDirectory::open(Arc::clone(&file))?);
         let steps: Arc<dyn StepStore> = Arc::new(EmbeddedSteps::open(Arc::clone(&file))?);
         let queue: Arc<dyn JobQueue> =
@@ -52,7 +53,11 @@ impl Program {
     }
 
     /// A scheduler over the stores, for `campaigns`.
-    pub(crate) fn scheduler(&self, campaigns: Vec<domain::Campaign>, settings: scheduler::Settings) -> Scheduler {
+    pub(crate) fn scheduler(
+        &self,
+        campaigns: Vec<domain::Campaign>,
+        settings: scheduler::Settings,
+    ) -> Scheduler {
         let parts = &self.parts;
         Scheduler::new(
             Arc::clone(&parts.directory),
@@ -79,7 +84,8 @@ pub(crate) fn data_file(config: &Config) -> PathBuf {
 fn campaigns(config: &Config) -> anyhow::Result<HashMap<domain::CampaignName, (domain::Campaign, Texts)>> {
     let all = config.campaigns.iter().map(|c| {
         let texts = c.texts.iter().map(|(l, t)| (l.clone(), (t.title.clone(), t.body.clone()))).collect();
-        let texts = Texts::new(&texts, &c.fallback).with_context(|| format!("campaigns.{}.text", c.campaign.name))?;
+        let texts =
+            Texts::new(&texts, &c.fallback).with_context(|| format!("campaigns.{}.text", c.campaign.name))?;
         Ok((c.campaign.name.clone(), (c.campaign.clone(), texts)))
     });
     all.collect()

@@ -40,8 +40,10 @@ async fn ready(State(state): State<Arc<OpsState>>) -> Response {
     for name in parts.lines.keys() {
         checks.push(("job_queue", parts.queue.depth(name).await.map(drop)));
     }
-    let faults: Vec<_> =
-        checks.into_iter().filter_map(|(part, end)| Some(json!({ "part": part, "fault": end.err()?.to_string() }))).collect();
+    let faults: Vec<_> = checks
+        .into_iter()
+        .filter_map(|(part, end)| Some(json!({ "part": part, "fault": end.err()?.to_string() })))
+        .collect();
     let status = if faults.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(json!({ "ready": faults.is_empty(), "faults": faults }))).into_response()
 }
@@ -79,7 +81,12 @@ async fn metrics(State(state): State<Arc<OpsState>>) -> Result<Response, ApiErro
     for channel in state.parts.lines.keys() {
         let depth = state.parts.queue.depth(channel).await?;
         let of = |state| QueueLabels { channel: channel.to_string(), state };
-        let counts = [("ready", depth.ready), ("unacked", depth.unacked), ("delayed", depth.delayed), ("dead", depth.dead)];
+        let counts = [
+            ("ready", depth.ready),
+            ("unacked", depth.unacked),
+            ("delayed", depth.delayed),
+            ("dead", depth.dead),
+        ];
         for (name, count) in counts {
             set(&depths.batches.get_or_create(&of(name)), count);
         }
@@ -104,9 +111,17 @@ async fn metrics(State(state): State<Arc<OpsState>>) -> Result<Response, ApiErro
     }
     let mut registry = Registry::with_prefix("stepcast");
     registry.register("queue_batches", "Batches by channel and state", depths.batches);
-    registry.register("queue_users", "Users in batches that are ready, unacknowledged or delayed", depths.users);
+    registry.register(
+        "queue_users",
+        "Users in batches that are ready, unacknowledged or delayed",
+        depths.users,
+    );
     registry.register("queue_oldest_age_seconds", "Age of the oldest ready batch", depths.oldest);
-    registry.register("night_users", "Users of the current nights by outcome, as the ledger has them", depths.night);
+    registry.register(
+        "night_users",
+        "Users of the current nights by outcome, as the ledger has them",
+        depths.night,
+    );
     let mut text = String::new();
     let mut whole = String::new();
     // a String takes everything

@@ -1,13 +1,13 @@
 use std::collections::BTreeSet;
 
 use anyhow::bail;
-use directory::{Applied, Change};
+use directory::Applied;
 use domain::{Day, Instant, Zone};
 use sender::Parts;
 use step_store::{Add, Added};
 
 use super::{
-    population::{Common, Population},
+    population::{Common, Person, Population},
     progress::Progress,
 };
 
@@ -41,11 +41,10 @@ pub(super) async fn fill(
     for first in (0..population.len()).step_by(PIECE) {
         let (mut changes, mut adds) = (Vec::new(), Vec::new());
         for index in first..population.len().min(first + PIECE) {
-            let person = population.person(index, common)?;
-            let uid = person.user.uid;
-            adds.extend(person.steps.map(|steps| Add { uid, day, steps }));
-            census.count(&person.user);
-            changes.push(Change::Put(person.user));
+            let person = population.person(index)?;
+            adds.extend(person.steps.map(|steps| Add { uid: person.uid, day, steps }));
+            census.count(&person);
+            changes.push(person.change(common)?);
         }
         for applied in parts.directory.apply(changes, now).await? {
             if let Applied::Refused(refusal) = applied {
@@ -66,14 +65,31 @@ impl Census {
         self.users - self.opted_out - self.no_device
     }
 
-    fn count(&mut self, user: &directory::NewUser) {
+    fn count(&mut self, person: &Person) {
         self.users += 1;
-        if !user.consent {
+        if !person.consent {
             self.opted_out += 1;
-        } else if user.devices.is_empty() {
+        } else if person.devices.is_empty() {
             self.no_device += 1;
         } else {
-            self.zones.insert(user.zone);
+            self.zones.insert(person.zone);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_not_due_is_counted_once() {
+        let mut census = Census::default();
+        let one = Population::MadeUp(1).person(0).unwrap();
+        let out = Person { consent: false, ..one.clone() };
+        let out_without_device = Person { consent: false, devices: &[], ..one.clone() };
+        let without_device = Person { devices: &[], ..one.clone() };
+        [&one, &out, &out_without_device, &without_device, &one].into_iter().for_each(|p| census.count(p));
+        assert_eq!((census.users, census.opted_out, census.no_device, census.due()), (5, 2, 1, 2));
+        assert!(census.zones.iter().eq([&one.zone]));
     }
 }

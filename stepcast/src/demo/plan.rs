@@ -35,6 +35,11 @@ impl Stop {
         std::iter::once(at - ahead).chain(seconds)
     }
 
+    /// What a wall clock in the first zone shows at an instant.
+    pub(super) fn time(&self, at: Instant, format: &str) -> String {
+        self.zones.first().map(|zone| zone.local(at).format(format).to_string()).unwrap_or_default()
+    }
+
     /// The zones as a line shows them.
     pub(super) fn names(&self) -> String {
         self.zones.iter().map(|zone| zone.name()).collect::<Vec<_>>().join(", ")
@@ -62,7 +67,8 @@ mod tests {
     /// On 7 June 2026 Auckland is 12 h ahead of UTC, Shanghai and Taipei 8 h, Kathmandu 5:45 h, Los Angeles 7 h behind.
     #[test]
     fn zones_that_share_an_instant_are_one_stop() {
-        let zones = ["America/Los_Angeles", "Asia/Shanghai", "Asia/Kathmandu", "Pacific/Auckland", "Asia/Taipei"];
+        let zones =
+            ["America/Los_Angeles", "Asia/Shanghai", "Asia/Kathmandu", "Pacific/Auckland", "Asia/Taipei"];
         let stops = stops(&campaign(), "20260607".parse().unwrap(), zones.map(|z| z.parse().unwrap()));
         let seen: Vec<_> = stops.iter().map(|s| (s.at, s.names())).collect();
         assert_eq!(
@@ -79,7 +85,8 @@ mod tests {
 
     #[test]
     fn moments_are_the_seal_and_every_second_of_the_window() {
-        let stop = Stop { at: at("2026-06-07T10:00:00Z"), zones: Vec::new(), deadline: at("2026-06-07T12:00:00Z") };
+        let stop =
+            Stop { at: at("2026-06-07T10:00:00Z"), zones: Vec::new(), deadline: at("2026-06-07T12:00:00Z") };
         let moments: Vec<_> = stop.moments(TimeDelta::minutes(10), 60).collect();
         assert_eq!(moments.len(), 61);
         assert_eq!(moments[..2], [at("2026-06-07T09:50:00Z"), at("2026-06-07T10:00:00Z")]);

@@ -9,7 +9,6 @@ use std::{
 use anyhow::bail;
 use chrono::TimeDelta;
 use domain::{Instant, Night, Zone};
-use indicatif::HumanCount;
 use night_ledger::{Class, Sums};
 use scheduler::Scheduler;
 use tokio_util::sync::CancellationToken;
@@ -18,6 +17,7 @@ use super::{
     plan::Stop,
     progress::{Moment, Progress},
     retries::Retries,
+    words::number,
 };
 use crate::program::Program;
 
@@ -40,7 +40,8 @@ pub(super) async fn play(
     let sending = tokio::spawn(sender::run(Arc::clone(&program.parts), stop));
     let ahead = TimeDelta::from_std(program.config.scheduler.prepare_ahead.0)?;
     let retries = Retries::of(&program.parts.metrics);
-    let mut play = Play { program, scheduler: program.whole_scheduler(), night, retries, progress };
+    let mut play =
+        Play { program, scheduler: program.whole_scheduler(), night, retries, progress, still: Still::new() };
     for stop in stops {
         play.stop(stop, ahead, window).await?;
     }
@@ -59,6 +60,7 @@ struct Play<'a> {
     night: &'a Night,
     retries: Retries,
     progress: &'a mut Progress,
+    still: Still,
 }
 
 /// What is still to be done.
@@ -79,30 +81,27 @@ impl Play<'_> {
         for moment in stop.moments(ahead, window) {
             self.step(moment).await?;
             // a second lasts until its batches are in the senders' hands, so that the slots keep their order
-            let mut still = Still::new();
+            self.look(stop).await?;
             while self.left().await?.ready > room {
-                still.look(self.done(stop).await?)?;
                 tokio::time::sleep(PAUSE).await;
+                self.look(stop).await?;
             }
-            self.done(stop).await?;
         }
-        let mut still = Still::new();
         loop {
             let publishing = self.step(stop.at).await?;
             let open = self.sums().await?.total().open;
             if !publishing && open == 0 && self.left().await?.batches == 0 {
                 break;
             }
-            still.look(self.done(stop).await?)?;
             tokio::time::sleep(PAUSE * 5).await;
+            self.look(stop).await?;
         }
         let here = of_zones(&self.sums().await?, &stop.zones.iter().copied().collect());
         self.progress.plain_line(|| {
             let [due, delivered, suppressed] =
-                [here.due, here.delivered, here.class(Class::Suppressed)].map(|n| HumanCount(n).to_string());
+                [here.due, here.delivered, here.class(Class::Suppressed)].map(number);
+            let (time, zones) = (stop.time(stop.at, "%H:%M"), stop.names());
             let seconds = started.elapsed().as_secs_f64();
-            let (time, zones) = (stop.zones.first().map(|z| z.local(stop.at).format("%H:%M")), stop.names());
-            let time = time.map(|t| t.to_string()).unwrap_or_default();
             format!("{time} in {zones}: {due} due, {delivered} delivered, {suppressed} suppressed ({seconds:.1} s)")
         });
         Ok(())
@@ -119,29 +118,22 @@ impl Play<'_> {
         Ok(self.scheduler.tick(clock.now()).await?.publishing)
     }
 
-    /// How many users have an outcome; shown when it is time to.
-    async fn done(&mut self, stop: &Stop) -> anyhow::Result<u64> {
+    /// Shows how far the night is when it is time to, and sees that it goes on.
+    async fn look(&mut self, stop: &Stop) -> anyhow::Result<()> {
         if !self.progress.due() {
-            return Ok(self.finished(&self.sums().await?));
+            return Ok(());
         }
-        let (sums, left) = (self.sums().await?, self.left().await?);
-        let total = sums.total();
+        let (total, left) = (self.sums().await?.total(), self.left().await?);
         let moment = Moment {
-            done: self.finished(&sums),
+            done: total.due.saturating_sub(total.open),
             queued: left.users,
             delivered: total.delivered,
             retried: self.retries.count(),
             suppressed: total.class(Class::Suppressed),
         };
-        let now = self.program.clock.now();
-        let time = stop.zones.first().map(|zone| zone.local(now).format("%H:%M:%S").to_string());
-        self.progress.show(&format!("{} in {}", time.unwrap_or_default(), stop.names()), moment);
-        Ok(moment.done)
-    }
-
-    fn finished(&self, sums: &Sums) -> u64 {
-        let total = sums.total();
-        total.due.saturating_sub(total.open)
+        let time = stop.time(self.program.clock.now(), "%H:%M:%S");
+        self.progress.show(&format!("{time} in {}", stop.names()), moment);
+        self.still.look(moment)
     }
 
     async fn sums(&self) -> anyhow::Result<Sums> {
@@ -173,21 +165,25 @@ pub(super) fn of_zones(sums: &Sums, zones: &BTreeSet<Zone>) -> night_ledger::Lin
 
 /// Gives up a night that stands still, rather than wait for ever.
 struct Still {
-    done: u64,
+    moment: Moment,
     since: RealInstant,
 }
 
 impl Still {
     fn new() -> Self {
-        Self { done: 0, since: RealInstant::now() }
+        Self { moment: Moment::default(), since: RealInstant::now() }
     }
 
-    fn look(&mut self, done: u64) -> anyhow::Result<()> {
-        if done != self.done {
-            *self = Self { done, since: RealInstant::now() };
+    fn look(&mut self, moment: Moment) -> anyhow::Result<()> {
+        if moment != self.moment {
+            *self = Self { moment, since: RealInstant::now() };
         }
         if self.since.elapsed() > STILL {
-            bail!("the night has stood still for {} s with work open", STILL.as_secs());
+            bail!(
+                "the night has stood still for {} s, with {} users in the queue",
+                STILL.as_secs(),
+                moment.queued
+            );
         }
         Ok(())
     }

@@ -7,9 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use self::rate::Rate;
+use super::words::{counted, number};
 
 /// The bar of the demo, on standard error.
 pub(super) struct Progress {
@@ -47,7 +48,9 @@ impl Progress {
     /// Nothing to be seen yet.
     pub(super) fn new() -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-        if let Ok(style) = ProgressStyle::with_template("{prefix}\n{wide_bar} {human_pos}/{human_len}\n{wide_msg}") {
+        if let Ok(style) =
+            ProgressStyle::with_template("{prefix}\n{wide_bar} {human_pos}/{human_len}\n{wide_msg}")
+        {
             bar.set_style(style.progress_chars("##-"));
         }
         Self { bar, plain: !io::stderr().is_terminal(), rate: Rate::default(), shown: None }
@@ -60,9 +63,11 @@ impl Progress {
 
     /// A population of so many is about to be put in.
     pub(super) fn filling(&self, users: usize) {
-        self.bar.set_length(u64::try_from(users).unwrap_or(u64::MAX));
-        self.bar.set_prefix("putting users and their steps into the stores");
-        self.plain_line(|| format!("putting {} users and their steps into the stores", HumanCount(users as u64)));
+        let users = u64::try_from(users).unwrap_or(u64::MAX);
+        let text = format!("putting {} and their steps into the stores", counted(users, "user"));
+        self.bar.set_length(users);
+        self.bar.set_prefix(text.clone());
+        self.plain_line(|| text);
         self.bar.tick();
     }
 
@@ -79,7 +84,7 @@ impl Progress {
 
     /// Whether the lines are due to be renewed.
     pub(super) fn due(&self) -> bool {
-        !self.plain && self.shown.is_none_or(|at| at.elapsed() >= EVERY)
+        self.shown.is_none_or(|at| at.elapsed() >= EVERY)
     }
 
     /// Renews the lines. `place` says where it is what time.
@@ -119,7 +124,7 @@ impl Write for AboveBar {
 fn line(moment: Moment, rate: u64) -> String {
     let Moment { queued, delivered, retried, suppressed, .. } = moment;
     let [queued, rate, delivered, retried, suppressed] =
-        [queued, rate, delivered, retried, suppressed].map(|n| HumanCount(n).to_string());
+        [queued, rate, delivered, retried, suppressed].map(number);
     format!("queue {queued} | {rate}/s | delivered {delivered}, retried {retried}, suppressed {suppressed}")
 }
 
@@ -136,8 +141,13 @@ mod tests {
 
     #[test]
     fn the_live_line_of_a_full_night_fits_80_columns() {
-        let moment =
-            Moment { done: 1_000_000, queued: 16_666, delivered: 950_000, retried: 50_000, suppressed: 30_000 };
+        let moment = Moment {
+            done: 1_000_000,
+            queued: 16_666,
+            delivered: 950_000,
+            retried: 50_000,
+            suppressed: 30_000,
+        };
         let line = line(moment, 12_345);
         assert_eq!(line, "queue 16,666 | 12,345/s | delivered 950,000, retried 50,000, suppressed 30,000");
         assert!(line.len() <= WIDTH, "{}", line.len());

@@ -26,7 +26,7 @@ impl Random {
     /// A number from 0 to `end` - 1; 0 where `end` is 0.
     pub(super) fn below(&mut self, end: u32) -> u32 {
         // the high half of a product: for ends this small the bias is below one in a million
-        let high = (self.next() >> 32) * u64::from(end) >> 32;
+        let high = ((self.next() >> 32) * u64::from(end)) >> 32;
         u32::try_from(high).unwrap_or_default()
     }
 
@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn neighbours_have_nothing_in_common() {
-        let firsts: std::collections::HashSet<_> = (0..10_000).map(|uid| Random::of_user(uid).next()).collect();
+        let firsts: std::collections::HashSet<_> =
+            (0..10_000).map(|uid| Random::of_user(uid).next()).collect();
         assert_eq!(firsts.len(), 10_000);
         let even = (0..10_000).filter(|&uid| Random::of_user(uid).below(2) == 0).count();
         assert!((4_800..5_200).contains(&even), "{even}");

@@ -62,7 +62,10 @@ fn nodes(mut from: impl BufRead) -> anyhow::Result<BTreeSet<u64>> {
         let [a, b] = ends[..] else {
             bail!("line {number}: two whole numbers are wanted, not {:?}", cut(line.trim()));
         };
-        ensure!(line.split_whitespace().count() == 2, "line {number}: two whole numbers are wanted, not more");
+        ensure!(
+            line.split_whitespace().count() == 2,
+            "line {number}: two whole numbers are wanted, not more"
+        );
         nodes.extend([a, b]);
         ensure!(nodes.len() <= MOST_USERS, "line {number}: at most {MOST_USERS} nodes are wanted");
     }
@@ -73,7 +76,8 @@ fn nodes(mut from: impl BufRead) -> anyhow::Result<BTreeSet<u64>> {
 /// The steps of the first `wanted` records that have some.
 fn user_days(from: impl Read, wanted: usize) -> anyhow::Result<Vec<u32>> {
     let mut rows = csv::Reader::from_reader(from);
-    let column = rows.headers()?.iter().position(|name| name == "steps").context("it has no column `steps`")?;
+    let column =
+        rows.headers()?.iter().position(|name| name == "steps").context("it has no column `steps`")?;
     let mut days = Vec::new();
     for row in rows.records() {
         if days.len() == wanted {

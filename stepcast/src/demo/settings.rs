@@ -1,4 +1,4 @@
-use std::{net::SocketAddr, path::Path};
+use std::{net::SocketAddr, num::NonZeroU32, path::Path};
 
 use config::Config;
 use plumbing::Span;
@@ -17,6 +17,8 @@ pub(super) fn config(folder: &Path) -> anyhow::Result<Config> {
     config.rehearsal = true;
     // any free port: a demo gets into nobody's way
     config.ops.listen = SocketAddr::from(([127, 0, 0, 1], 0));
+    // a few thousand users in more shards would be batches of one or two
+    config.scheduler.shards = NonZeroU32::MIN;
     config.sender.ladder = vec![Span::millis(200), Span::seconds(1), Span::seconds(3)];
     // with its jitter of a fifth a first retry is still ready when the ladder's first step is over
     config.sender.backoff = Span::millis(160);

@@ -53,7 +53,6 @@ pub(super) fn draw(random: &mut Random) -> anyhow::Result<(Zone, &'static str)> 
 }
 
 /// Every zone of the demo.
-#[cfg(test)]
 pub(super) fn all() -> impl Iterator<Item = Zone> {
     HOMES.iter().filter_map(|home| home.zone.parse().ok())
 }

@@ -29,7 +29,10 @@ pub(super) async fn list(
 }
 
 /// `GET /ops/v1/dead/ID`: with the users of a batch that can be read, else with the bytes in hexadecimal.
-pub(super) async fn show(State(state): State<Arc<OpsState>>, Path(id): Path<u64>) -> Result<Json<Value>, ApiError> {
+pub(super) async fn show(
+    State(state): State<Arc<OpsState>>,
+    Path(id): Path<u64>,
+) -> Result<Json<Value>, ApiError> {
     let letters = state.parts.queue.dead(id.checked_sub(1).map(DeadId), 1).await?;
     let Some((found, letter)) = letters.into_iter().find(|(found, _)| found.0 == id) else {
         return Err(ApiError::absent("unknown_letter", format!("there is no dead letter {id}")));

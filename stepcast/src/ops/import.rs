@@ -17,7 +17,9 @@ pub(super) async fn users(State(state): State<Arc<OpsState>>, body: Bytes) -> Re
                 changes.push(change);
                 places.push(index);
             }
-            Err(fault) => refused.push(json!({ "index": index, "field": fault.field, "reason": fault.reason })),
+            Err(fault) => {
+                refused.push(json!({ "index": index, "field": fault.field, "reason": fault.reason }))
+            }
         }
     }
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();

@@ -27,7 +27,10 @@ pub(super) async fn show(
 ) -> Result<Json<Value>, ApiError> {
     let night = Night { campaign: asked.campaign, day: asked.day };
     if !state.parts.ledger.nights().await?.contains(&night) {
-        return Err(ApiError::absent("unknown_night", format!("there is no night {night}: nothing of it was sealed")));
+        return Err(ApiError::absent(
+            "unknown_night",
+            format!("there is no night {night}: nothing of it was sealed"),
+        ));
     }
     let sums = state.parts.ledger.sums(&night).await?;
     let mut shown = report::night(&night, &sums, asked.zone);

@@ -63,10 +63,12 @@ pub(crate) fn night(night: &Night, sums: &Sums, zone: Option<Zone>) -> Value {
 }
 
 fn object(line: &Line) -> Map<String, Value> {
-    let mut object: Map<_, _> = terms(line).into_iter().map(|(name, count)| (name.to_owned(), json!(count))).collect();
+    let mut object: Map<_, _> =
+        terms(line).into_iter().map(|(name, count)| (name.to_owned(), json!(count))).collect();
     object.insert("unknown".into(), json!(line.unknown()));
     let reasons = Reason::ALL.iter().map(|r| (r.name(), line.reasons[usize::from(r.code())]));
-    let reasons: Map<_, _> = reasons.filter(|(_, n)| *n > 0).map(|(name, n)| (name.to_owned(), json!(n))).collect();
+    let reasons: Map<_, _> =
+        reasons.filter(|(_, n)| *n > 0).map(|(name, n)| (name.to_owned(), json!(n))).collect();
     object.insert("reasons".into(), Value::Object(reasons));
     object
 }

@@ -26,7 +26,9 @@ pub(super) async fn get(
 ) -> Result<Json<Value>, ApiError> {
     let uid: Uid = asked.uid.parse().map_err(|e: domain::BadUid| ApiError::bad("bad_uid", e.to_string()))?;
     let steps = state.parts.steps.read(uid, asked.day).await?;
-    Ok(Json(json!({ "key": step_store::key(uid, asked.day), "uid": uid.to_string(), "day": asked.day, "steps": steps })))
+    Ok(Json(
+        json!({ "key": step_store::key(uid, asked.day), "uid": uid.to_string(), "day": asked.day, "steps": steps }),
+    ))
 }
 
 /// One row of `POST /ops/v1/steps`.
@@ -47,7 +49,9 @@ pub(super) async fn add(State(state): State<Arc<OpsState>>, body: Bytes) -> Resu
                 adds.push(Add { uid, day, steps });
                 places.push(index);
             }
-            Err(fault) => refused.push(json!({ "index": index, "field": "row", "reason": fault.to_string() })),
+            Err(fault) => {
+                refused.push(json!({ "index": index, "field": "row", "reason": fault.to_string() }))
+            }
         }
     }
     let mut stored = 0;

@@ -38,7 +38,10 @@ pub(super) async fn why(
         ClaimState::Closed(reason) => (reason.class().name(), Some(reason.name()), None),
     };
     let text = |at: domain::Instant| at.to_rfc3339_opts(SecondsFormat::Millis, true);
-    let worked = why.worked.iter().map(|w| json!({ "at": text(w.at), "batch": w.batch.to_string(), "attempt": w.attempt }));
+    let worked = why
+        .worked
+        .iter()
+        .map(|w| json!({ "at": text(w.at), "batch": w.batch.to_string(), "attempt": w.attempt }));
     Ok(Json(json!({
         "identity": identity.to_string(),
         "outcome": what,
@@ -64,7 +67,10 @@ async fn not_due(state: &OpsState, night: &Night, uid: Uid) -> Result<Json<Value
     };
     let campaign = state.parts.campaigns.get(&night.campaign);
     let Some((campaign, _)) = campaign else {
-        return Err(ApiError::absent("unknown_campaign", format!("campaign {} is not configured", night.campaign)));
+        return Err(ApiError::absent(
+            "unknown_campaign",
+            format!("campaign {} is not configured", night.campaign),
+        ));
     };
     let zone = user.zone_on(night.day);
     let fires = domain::fire(&campaign.line, campaign.window, zone, night.day);

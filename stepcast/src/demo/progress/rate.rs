@@ -16,7 +16,8 @@ const MOST: usize = 64;
 impl Rate {
     /// The rate at `now`, when `done` are done.
     pub(super) fn at(&mut self, now: Instant, done: u64) -> u64 {
-        while self.seen.len() > 1 && self.seen.front().is_some_and(|(at, _)| now.duration_since(*at) > WINDOW) {
+        while self.seen.len() > 1 && self.seen.front().is_some_and(|(at, _)| now.duration_since(*at) > WINDOW)
+        {
             self.seen.pop_front();
         }
         if self.seen.len() >= MOST {
