@@ -19,6 +19,7 @@ use crate::{
     cli::{Cli, Command, ConfigCommand, Import, Night},
     demo,
     endings::Ending,
+    say::say,
 };
 
 /// Runs the subcommand and answers how it ended.
@@ -46,6 +47,6 @@ fn load(file: Option<&Path>) -> anyhow::Result<Config> {
 
 /// Prints a JSON value on one line.
 pub(crate) fn print_json(value: &serde_json::Value) -> Ending {
-    println!("{value}");
+    say!("{value}");
     Ending::Done
 }

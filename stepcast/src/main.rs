@@ -9,6 +9,7 @@ mod http;
 mod logs;
 mod ops;
 mod program;
+mod say;
 mod watch;
 
 use std::process::ExitCode;

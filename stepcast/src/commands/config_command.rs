@@ -2,7 +2,7 @@ use std::path::Path;
 
 use config::Config;
 
-use crate::endings::Ending;
+use crate::{endings::Ending, say::say};
 
 pub(super) fn check(file: Option<&Path>) -> anyhow::Result<Ending> {
     let config = super::load(file)?;
@@ -10,11 +10,11 @@ pub(super) fn check(file: Option<&Path>) -> anyhow::Result<Ending> {
         eprintln!("warning: {warning}");
     }
     let (channels, campaigns) = (config.channels.len(), config.campaigns.len());
-    println!("the configuration is sound: {campaigns} campaign(s), {channels} channel(s)");
+    say!("the configuration is sound: {campaigns} campaign(s), {channels} channel(s)");
     Ok(Ending::Done)
 }
 
 pub(super) fn show(config: &Config) -> anyhow::Result<Ending> {
-    config.show().for_each(|line| println!("{line}"));
+    config.show().for_each(|line| say!("{line}"));
     Ok(Ending::Done)
 }

@@ -1,7 +1,7 @@
 use config::Config;
 
 use super::print_json;
-use crate::{access::Access, cli::Dead, endings::Ending};
+use crate::{access::Access, cli::Dead, endings::Ending, say::say};
 
 /// `stepcast dead list|show`
 pub(super) async fn run(config: Config, asked: Dead) -> anyhow::Result<Ending> {
@@ -16,11 +16,11 @@ pub(super) async fn run(config: Config, asked: Dead) -> anyhow::Result<Ending> {
             }
             let letters = listed["dead"].as_array().cloned().unwrap_or_default();
             if letters.is_empty() {
-                println!("there are no dead letters");
+                say!("there are no dead letters");
             }
             for letter in letters {
                 let text = |field: &str| letter[field].as_str().unwrap_or_default().to_owned();
-                println!(
+                say!(
                     "{:>6}  {}  {:<10} {:<17} {}",
                     letter["id"],
                     text("at"),
@@ -35,7 +35,7 @@ pub(super) async fn run(config: Config, asked: Dead) -> anyhow::Result<Ending> {
             if json {
                 return Ok(print_json(&letter));
             }
-            println!("{letter:#}");
+            say!("{letter:#}");
         }
     }
     Ok(Ending::Done)

@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use piece::Pieces;
 pub(super) use steps::steps;
 
-use crate::{access::Access, cli::ImportFile, endings::Ending};
+use crate::{access::Access, cli::ImportFile, endings::Ending, say::say};
 
 /// More than this and the shards are called uneven (the largest over the mean).
 const SKEW: f64 = 1.5;
@@ -44,7 +44,7 @@ pub(super) async fn users(config: Config, asked: ImportFile) -> anyhow::Result<E
     told.value["skew"] = census["skew"].clone();
     told.print(asked.json);
     if !asked.json {
-        println!(
+        say!(
             "the directory has {} users; the largest of {shards} shards has {skew:.2} times the mean",
             census["users"]
         );

@@ -2,7 +2,7 @@ use config::Config;
 use serde_json::Value;
 
 use super::print_json;
-use crate::{access::Access, cli::NightShow, endings::Ending};
+use crate::{access::Access, cli::NightShow, endings::Ending, say::say};
 
 /// `stepcast night show`
 pub(super) async fn show(config: Config, asked: NightShow) -> anyhow::Result<Ending> {
@@ -18,10 +18,10 @@ pub(super) async fn show(config: Config, asked: NightShow) -> anyhow::Result<End
     } else {
         print(&night);
         match agrees {
-            Some(true) => println!("\nthe recount from the claims agrees"),
-            Some(false) => println!("\nTHE RECOUNT FROM THE CLAIMS DISAGREES (--json shows both)"),
+            Some(true) => say!("\nthe recount from the claims agrees"),
+            Some(false) => say!("\nTHE RECOUNT FROM THE CLAIMS DISAGREES (--json shows both)"),
             None if asked.recount => {
-                println!("\nthe night went on while it was counted again: ask once more")
+                say!("\nthe night went on while it was counted again: ask once more")
             }
             None => {}
         }
@@ -46,7 +46,7 @@ const TERMS: [&str; 12] = [
 
 /// The sums of a night for people: what is not zero, the reasons, and a line a zone and channel.
 pub(crate) fn print(night: &Value) {
-    println!(
+    say!(
         "night {} of {}",
         night["campaign"].as_str().unwrap_or_default(),
         night["day"].as_str().unwrap_or_default()
@@ -54,12 +54,12 @@ pub(crate) fn print(night: &Value) {
     for term in TERMS {
         let always = matches!(term, "due" | "delivered" | "open");
         if always || night[term] != 0 {
-            println!("  {term:<11} {:>10}", night[term].to_string());
+            say!("  {term:<11} {:>10}", night[term].to_string());
         }
     }
     if let Some(reasons) = night["reasons"].as_object().filter(|r| !r.is_empty()) {
         let reasons: Vec<_> = reasons.iter().map(|(name, count)| format!("{name} {count}")).collect();
-        println!("  reasons: {}", reasons.join(", "));
+        say!("  reasons: {}", reasons.join(", "));
     }
     let mut zones = std::collections::BTreeMap::<(&str, &str), [u64; 4]>::new();
     for line in night["lines"].as_array().into_iter().flatten() {
@@ -70,11 +70,16 @@ pub(crate) fn print(night: &Value) {
         let others = due.saturating_sub(delivered + open);
         sums.iter_mut().zip([due, delivered, others, open]).for_each(|(sum, n)| *sum += n);
     }
-    println!(
+    say!(
         "\n  {:<32} {:<12} {:>9} {:>9} {:>9} {:>9}",
-        "zone", "channel", "due", "delivered", "others", "open"
+        "zone",
+        "channel",
+        "due",
+        "delivered",
+        "others",
+        "open"
     );
     for ((zone, channel), [due, delivered, others, open]) in zones.into_iter().filter(|(_, n)| n[0] > 0) {
-        println!("  {zone:<32} {channel:<12} {due:>9} {delivered:>9} {others:>9} {open:>9}");
+        say!("  {zone:<32} {channel:<12} {due:>9} {delivered:>9} {others:>9} {open:>9}");
     }
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{night, run::clock};
-use crate::{cli::NightRun, endings::Ending, logs, ops::report, program::Program};
+use crate::{cli::NightRun, endings::Ending, logs, ops::report, program::Program, say::say};
 
 /// Failed ticks in a row after which the run gives up.
 const MOST_FAILURES: u32 = 30;
@@ -102,13 +102,13 @@ async fn report(program: &Program, asked: &NightRun, before: &[(Night, Sums)]) -
     };
     let nights: Vec<_> = changed.iter().map(|(n, sums)| report::night(n, sums, None)).collect();
     if asked.json {
-        println!(
+        say!(
             "{}",
             json!({ "campaign": asked.campaign, "result": result, "missed": missed, "nights": nights })
         );
     } else {
         nights.iter().for_each(night::print);
-        println!("{result}");
+        say!("{result}");
     }
     Ok(if missed > 0 { Ending::Missed } else { Ending::Done })
 }

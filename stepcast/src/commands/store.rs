@@ -1,7 +1,7 @@
 use config::Config;
 
 use super::print_json;
-use crate::{access::Access, cli::Store, endings::Ending};
+use crate::{access::Access, cli::Store, endings::Ending, say::say};
 
 /// `stepcast store get`
 pub(super) async fn run(config: Config, asked: Store) -> anyhow::Result<Ending> {
@@ -11,6 +11,6 @@ pub(super) async fn run(config: Config, asked: Store) -> anyhow::Result<Ending> 
     if json {
         return Ok(print_json(&entry));
     }
-    println!("{} = {}", entry["key"].as_str().unwrap_or_default(), entry["steps"]);
+    say!("{} = {}", entry["key"].as_str().unwrap_or_default(), entry["steps"]);
     Ok(Ending::Done)
 }

@@ -2,7 +2,7 @@ use config::Config;
 use serde_json::Value;
 
 use super::print_json;
-use crate::{access::Access, cli, endings::Ending};
+use crate::{access::Access, cli, endings::Ending, say::say};
 
 /// `stepcast why UID`
 pub(super) async fn why(config: Config, asked: cli::Why) -> anyhow::Result<Ending> {
@@ -19,9 +19,9 @@ pub(super) async fn why(config: Config, asked: cli::Why) -> anyhow::Result<Endin
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    println!("user {}, {} of {}: {}", asked.uid, asked.campaign, asked.day, text("outcome"));
+    say!("user {}, {} of {}: {}", asked.uid, asked.campaign, asked.day, text("outcome"));
     if !why["reason"].is_null() {
-        println!("  because     {}", text("reason"));
+        say!("  because     {}", text("reason"));
     }
     for (label, field) in [
         ("zone", "zone"),
@@ -32,22 +32,22 @@ pub(super) async fn why(config: Config, asked: cli::Why) -> anyhow::Result<Endin
         ("attempt", "attempt"),
     ] {
         if !why[field].is_null() {
-            println!("  {label:<11} {}", text(field));
+            say!("  {label:<11} {}", text(field));
         }
     }
     for worked in why["worked"].as_array().into_iter().flatten() {
         let at = worked["at"].as_str().unwrap_or_default();
-        println!(
+        say!(
             "  worked at   {at}, attempt {}, batch {}",
             worked["attempt"],
             worked["batch"].as_str().unwrap_or_default()
         );
     }
     if why["maybe"] == true {
-        println!("  a push may have been taken by the provider and not recorded");
+        say!("  a push may have been taken by the provider and not recorded");
     }
     if why["pushed_again"] == true {
-        println!("  it was pushed again after that, under the same identity");
+        say!("  it was pushed again after that, under the same identity");
     }
     Ok(Ending::Done)
 }

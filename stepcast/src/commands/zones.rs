@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::{
     cli::{Zones, ZonesAudit},
     endings::Ending,
+    say::say,
 };
 
 /// `stepcast zones audit`
@@ -27,7 +28,7 @@ pub(super) fn run(config: &Config, asked: Zones) -> anyhow::Result<Ending> {
         let fault = row.fault().map(|f| f.to_string());
         if json {
             let (zone, day) = (row.zone.name(), row.day.to_string());
-            println!(
+            say!(
                 "{}",
                 json!({ "zone": zone, "day": day, "fires": fires, "begins": begins, "freezes": freezes, "rule": rule, "fault": fault })
             );
@@ -35,7 +36,7 @@ pub(super) fn run(config: &Config, asked: Zones) -> anyhow::Result<Ending> {
         }
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         let rule = if row.edges.is_none() { "no such date" } else { rule.unwrap_or("not selected") };
-        println!(
+        say!(
             "{:<32} {}  fires {:<20}  begins {:<20}  freezes {:<20}  {rule}{}",
             row.zone.name(),
             row.day,

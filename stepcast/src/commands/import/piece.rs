@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::{access::Access, endings::Ending};
+use crate::{access::Access, endings::Ending, say::say};
 
 /// Rows handed on at once.
 const PIECE: usize = 2_000;
@@ -90,7 +90,7 @@ impl<'a> Pieces<'a> {
 impl Told {
     pub(super) fn print(&self, json: bool) {
         if json {
-            println!("{}", self.value);
+            say!("{}", self.value);
             return;
         }
         for fault in self.value["first_refused"].as_array().into_iter().flatten() {
@@ -102,7 +102,7 @@ impl Told {
         }
         let counts = self.value["counts"].as_object().into_iter().flatten();
         let counts: Vec<_> = counts.map(|(name, count)| format!("{count} {name}")).collect();
-        println!(
+        say!(
             "{}, {} refused",
             if counts.is_empty() { "no rows".to_owned() } else { counts.join(", ") },
             self.refused
