@@ -48,7 +48,7 @@ fn the_defaults_hold() {
     assert_eq!((config.scheduler.shards.get(), config.scheduler.publish_at_once), (4, 256));
     assert_eq!(config.scheduler.prepare_ahead, Span::seconds(600));
     assert_eq!((config.sender.chunk, config.sender.batches_at_once, config.sender.attempts), (100, 4, 5));
-    assert_eq!(config.sender.ladder, [5, 30, 120, 600, 1_800].map(Span::seconds));
+    assert_eq!(config.sender.ladder, [1, 5, 30, 120, 600, 1_800].map(Span::seconds));
     let [nightly] = config.campaigns.as_slice() else { panic!("one campaign") };
     assert_eq!(nightly.campaign.name.as_str(), "nightly");
     assert_eq!(nightly.campaign.line, "0 22 * * *".parse().unwrap());
