@@ -19,8 +19,9 @@ mod bytes;
 
 use std::str::FromStr;
 
-use bytes::{Reader, put_number, put_signed, put_text};
+use bytes::{Reader, put_text};
 use domain::{Day, Instant, Uid};
+use plumbing::varint;
 
 use crate::{
     Device, Moved, User,
@@ -53,17 +54,17 @@ pub(crate) fn encode(user: &User) -> Vec<u8> {
     put_text(&mut to, user.zone.name());
     if let Some(moved) = user.moved {
         put_text(&mut to, moved.from.name());
-        put_number(&mut to, u64::from(moved.last.number()));
+        varint::put(&mut to, u64::from(moved.last.number()));
     }
     put_text(&mut to, user.region.as_str());
     put_text(&mut to, user.language.as_str());
     put_text(&mut to, &user.name);
-    put_signed(&mut to, user.consent_at.timestamp_millis());
-    put_number(&mut to, user.devices.len() as u64);
+    varint::put_signed(&mut to, user.consent_at.timestamp_millis());
+    varint::put(&mut to, user.devices.len() as u64);
     for device in &user.devices {
         put_text(&mut to, device.channel.as_str());
         put_text(&mut to, &device.address);
-        put_signed(&mut to, device.registered_at.timestamp_millis());
+        varint::put_signed(&mut to, device.registered_at.timestamp_millis());
     }
     to
 }

@@ -6,10 +6,10 @@
 
 mod claim;
 mod embedded;
+mod fields;
 mod outcome;
 mod seal;
 mod sums;
-mod varint;
 
 use std::time::Duration;
 

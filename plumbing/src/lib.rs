@@ -4,6 +4,7 @@ mod clock;
 mod file;
 mod span;
 mod store_error;
+pub mod varint;
 
 pub use clock::Clock;
 pub use file::{File, FileError};

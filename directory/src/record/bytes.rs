@@ -1,22 +1,10 @@
+use plumbing::varint::{self, BadVarint};
+
 use super::RecordError;
-
-/// Writes an unsigned LEB128 varint: seven bits a byte, the lowest first, the top bit set on all but the last.
-pub(super) fn put_number(to: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        to.push((number & 0x7f) as u8 | 0x80);
-        number >>= 7;
-    }
-    to.push((number & 0x7f) as u8);
-}
-
-/// Writes a zigzag varint: 0, -1, 1, -2 become 0, 1, 2, 3.
-pub(super) fn put_signed(to: &mut Vec<u8>, number: i64) {
-    put_number(to, (number.cast_unsigned() << 1) ^ (number >> 63).cast_unsigned());
-}
 
 /// Writes a text: its length in bytes, then its UTF-8.
 pub(super) fn put_text(to: &mut Vec<u8>, text: &str) {
-    put_number(to, text.len() as u64);
+    varint::put(to, text.len() as u64);
     to.extend_from_slice(text.as_bytes());
 }
 
@@ -36,28 +24,14 @@ impl<'a> Reader<'a> {
         Ok(*first)
     }
 
-    /// Reads an unsigned varint in its one shortest form.
+    /// Reads an unsigned number.
     pub(super) fn number(&mut self, field: &'static str) -> Result<u64, RecordError> {
-        let mut number = 0u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            let bits = u64::from(byte & 0x7f);
-            let overlong = (byte == 0 && shift > 0) || (bits << shift) >> shift != bits;
-            if overlong {
-                break;
-            }
-            number |= bits << shift;
-            if byte < 0x80 {
-                return Ok(number);
-            }
-        }
-        Err(RecordError::Field(field, "its varint is not well formed".into()))
+        varint::take(&mut self.left).map_err(|bad| unread(bad, field))
     }
 
-    /// Reads a zigzag varint.
+    /// Reads a signed number.
     pub(super) fn signed(&mut self, field: &'static str) -> Result<i64, RecordError> {
-        let number = self.number(field)?;
-        Ok((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
+        varint::take_signed(&mut self.left).map_err(|bad| unread(bad, field))
     }
 
     /// Reads a text of at most `longest` bytes.
@@ -77,55 +51,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn number(bytes: &[u8]) -> Result<u64, RecordError> {
-        let mut from = Reader::new(bytes);
-        from.number("n").and_then(|n| from.end().map(|()| n))
-    }
-
-    #[test]
-    fn numbers_have_one_form() {
-        assert_eq!(number(&[0]), Ok(0));
-        assert_eq!(number(&[0x7f]), Ok(127));
-        assert_eq!(number(&[0x80, 1]), Ok(128));
-        assert_eq!(number(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]), Ok(u64::MAX));
-        assert_eq!(number(&[0x80]), Err(RecordError::Truncated));
-        let overlong: [&[u8]; 3] = [
-            &[0x80, 0],
-            &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2],
-            &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x81, 0],
-        ];
-        for bytes in overlong {
-            assert!(matches!(number(bytes), Err(RecordError::Field("n", _))), "{bytes:?}");
-        }
-    }
-
-    #[test]
-    fn small_signed_numbers_stay_small() {
-        for (signed, byte) in [(0, 0), (-1, 1), (1, 2), (-2, 3)] {
-            let mut to = Vec::new();
-            put_signed(&mut to, signed);
-            assert_eq!(to, [byte]);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn what_is_put_is_read(unsigned: u64, signed: i64, text: String) {
-            let mut to = Vec::new();
-            put_number(&mut to, unsigned);
-            put_signed(&mut to, signed);
-            put_text(&mut to, &text);
-            let mut from = Reader::new(&to);
-            prop_assert_eq!(from.number("n"), Ok(unsigned));
-            prop_assert_eq!(from.signed("z"), Ok(signed));
-            prop_assert_eq!(from.text("t", text.len()), Ok(text.as_str()));
-            prop_assert_eq!(from.end(), Ok(()));
-        }
+fn unread(bad: BadVarint, field: &'static str) -> RecordError {
+    match bad {
+        BadVarint::Truncated => RecordError::Truncated,
+        BadVarint::Form => RecordError::Field(field, "its varint is not well formed".into()),
     }
 }

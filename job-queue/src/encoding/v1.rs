@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, TimeDelta};
 use domain::{BatchId, Day, Instant, Shard, Uid};
+use plumbing::varint;
 
 use super::{Malformed, Reader, check};
 use crate::{Batch, BatchEntry, BatchZone};
@@ -10,25 +11,25 @@ const NOT_BEFORE: u8 = 1;
 const CONTIGUOUS: u8 = 2;
 
 pub(super) fn write(batch: &Batch, to: &mut Vec<u8>) {
-    varint(to, wide(batch.entries.len()));
+    varint::put(to, wide(batch.entries.len()));
     to.extend(batch.id.0.to_be_bytes());
     text(to, batch.campaign.as_str());
-    varint(to, batch.day.number().into());
-    varint(to, batch.shard.0.into());
-    signed(to, batch.instant.timestamp());
-    varint(to, batch.slot.into());
+    varint::put(to, batch.day.number().into());
+    varint::put(to, batch.shard.0.into());
+    varint::put_signed(to, batch.instant.timestamp());
+    varint::put(to, batch.slot.into());
     text(to, batch.channel.as_str());
     to.push(batch.attempt);
     let contiguous = batch.entries.windows(2).all(|w| w[0].position.checked_add(1) == Some(w[1].position));
     let not_before = if batch.not_before.is_some() { NOT_BEFORE } else { 0 };
     to.push(not_before | if contiguous { CONTIGUOUS } else { 0 });
     if let Some(time) = batch.not_before {
-        signed(to, time.timestamp_millis());
+        varint::put_signed(to, time.timestamp_millis());
     }
-    varint(to, wide(batch.zones.len()));
+    varint::put(to, wide(batch.zones.len()));
     for zone in &batch.zones {
         text(to, zone.zone.name());
-        signed(to, zone.deadline.timestamp().saturating_sub(batch.instant.timestamp()));
+        varint::put_signed(to, zone.deadline.timestamp().saturating_sub(batch.instant.timestamp()));
     }
     write_uids(&batch.entries, to);
     write_positions(&batch.entries, contiguous, to);
@@ -76,20 +77,20 @@ pub(super) fn read(from: &mut Reader<'_>) -> Result<Batch, Malformed> {
 
 fn write_uids(entries: &[BatchEntry], to: &mut Vec<u8>) {
     let Some(first) = entries.first() else { return };
-    varint(to, first.uid.0);
+    varint::put(to, first.uid.0);
     let steps = || entries.windows(2).map(|w| w[1].uid.0.wrapping_sub(w[0].uid.0));
     if entries.len() > 1 {
         let stride = steps().fold(0, divisor).max(1);
-        varint(to, stride);
-        steps().for_each(|step| varint(to, step / stride));
+        varint::put(to, stride);
+        steps().for_each(|step| varint::put(to, step / stride));
     }
 }
 
 fn write_positions(entries: &[BatchEntry], contiguous: bool, to: &mut Vec<u8>) {
     let Some(first) = entries.first() else { return };
-    varint(to, first.position.into());
+    varint::put(to, first.position.into());
     if !contiguous {
-        entries.windows(2).for_each(|w| varint(to, w[1].position.wrapping_sub(w[0].position).into()));
+        entries.windows(2).for_each(|w| varint::put(to, w[1].position.wrapping_sub(w[0].position).into()));
     }
 }
 
@@ -143,18 +144,6 @@ fn divisor(mut a: u64, mut b: u64) -> u64 {
         (a, b) = (b, a % b);
     }
     a
-}
-
-fn varint(to: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        to.push(value.to_le_bytes()[0] | 0x80);
-        value >>= 7;
-    }
-    to.push(value.to_le_bytes()[0]);
-}
-
-fn signed(to: &mut Vec<u8>, value: i64) {
-    varint(to, ((value << 1) ^ (value >> 63)).cast_unsigned());
 }
 
 /// Names are at most 255 bytes: campaigns and channels by their type, zones by the zone table.

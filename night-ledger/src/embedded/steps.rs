@@ -3,10 +3,10 @@
 use std::{collections::HashMap, sync::PoisonError};
 
 use domain::{ChannelName, Zone};
-use plumbing::{File, FileError, StoreError, redb::WriteTransaction};
+use plumbing::{File, FileError, StoreError, redb::WriteTransaction, varint};
 
 use super::{Lease, Leases, counting, sheet::Sheet, tables};
-use crate::{Claim, Done, Outcome, State, Step, Stepped, sums::Delta, varint};
+use crate::{Claim, Done, Outcome, State, Step, Stepped, fields, sums::Delta};
 
 pub(super) async fn step(file: &File, leases: &Leases, step: Step) -> Result<Stepped, StoreError> {
     let leases = Leases::clone(leases);
@@ -132,7 +132,7 @@ impl Work<'_> {
 
 /// Whether a row of the log names `position`.
 pub(super) fn names(value: &[u8], position: u32) -> Result<Option<u8>, StoreError> {
-    let mut from = varint::Reader::new("worked", value);
+    let mut from = fields::Reader::new("worked", value);
     let attempt = from.byte()?;
     let mut at = 0u32;
     while !from.done() {

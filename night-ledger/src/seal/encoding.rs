@@ -12,12 +12,12 @@
 //! A dense seal of one zone takes little more than a byte a user.
 
 use domain::{Instant, ShardCount, Uid, Zone};
-use plumbing::StoreError;
+use plumbing::{StoreError, varint::put};
 
 use super::{Due, Seal, SealZone};
 use crate::{
     Reason,
-    varint::{Reader, put, put_text},
+    fields::{Reader, put_text},
 };
 
 const VERSION: u8 = 1;

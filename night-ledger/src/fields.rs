@@ -1,20 +1,15 @@
-//! LEB128 varints and length-prefixed texts, for the encodings of this crate.
+//! Reads and writes the fields of this crate's encodings.
 
 use std::str::FromStr;
 
 use domain::Instant;
-use plumbing::StoreError;
-
-pub(crate) fn put(to: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        to.push(u8::try_from(number & 0x7f).unwrap_or_default() | 0x80);
-        number >>= 7;
-    }
-    to.push(u8::try_from(number).unwrap_or_default());
-}
+use plumbing::{
+    StoreError,
+    varint::{self, BadVarint},
+};
 
 pub(crate) fn put_text(to: &mut Vec<u8>, text: &str) {
-    put(to, text.len() as u64);
+    varint::put(to, text.len() as u64);
     to.extend_from_slice(text.as_bytes());
 }
 
@@ -44,19 +39,10 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn number(&mut self) -> Result<u64, StoreError> {
-        let mut number = 0u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            let bits = u64::from(byte & 0x7f);
-            if shift == 63 && bits > 1 {
-                break;
-            }
-            number |= bits << shift;
-            if byte & 0x80 == 0 {
-                return Ok(number);
-            }
-        }
-        Err(self.bad("a number is too large"))
+        varint::take(&mut self.rest).map_err(|bad| match bad {
+            BadVarint::Truncated => self.bad("it ends early"),
+            BadVarint::Form => self.bad("a number is not well formed"),
+        })
     }
 
     pub(crate) fn small(&mut self) -> Result<u32, StoreError> {
