@@ -84,10 +84,13 @@ impl File {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(|e| failed(&e))?;
         }
-        let database = match Database::builder().set_cache_size(CACHE).create(path) {
-            Ok(database) => Arc::new(database),
-            Err(DatabaseError::DatabaseAlreadyOpen) => return Err(FileError::Locked(path.into())),
-            Err(error) => return Err(failed(&error)),
+        // the engine panics on some damaged files
+        let opened = catch_unwind(|| Database::builder().set_cache_size(CACHE).create(path));
+        let database = match opened {
+            Ok(Ok(database)) => Arc::new(database),
+            Ok(Err(DatabaseError::DatabaseAlreadyOpen)) => return Err(FileError::Locked(path.into())),
+            Ok(Err(error)) => return Err(failed(&error)),
+            Err(panic) => return Err(failed(&format!("it is damaged: {}", text_of(panic.as_ref())))),
         };
         let (writer, jobs) = mpsc::channel(GROUP);
         let held = Arc::clone(&database);
@@ -158,7 +161,8 @@ where
     }
 }
 
-fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
+/// What a panic said.
+pub fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
@@ -179,7 +183,8 @@ fn write_all(database: &Database, mut jobs: mpsc::Receiver<Box<dyn Work>>) {
 /// Runs a group in one transaction. A failing piece of work is answered, and the others start over without it.
 fn commit(database: &Database, group: &mut Vec<Box<dyn Work>>) {
     while !group.is_empty() {
-        let end = attempt(database, group);
+        let end = catch_unwind(AssertUnwindSafe(|| attempt(database, group)))
+            .unwrap_or_else(|panic| Err((None, FileError::Panicked(text_of(panic.as_ref())))));
         match end {
             Ok(()) => group.drain(..).for_each(|job| job.answer(Ok(()))),
             Err((Some(failed), error)) => group.remove(failed).answer(Err(error)),

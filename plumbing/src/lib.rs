@@ -7,7 +7,7 @@ mod store_error;
 pub mod varint;
 
 pub use clock::Clock;
-pub use file::{File, FileError};
+pub use file::{File, FileError, text_of};
 pub use redb;
 pub use span::Span;
 pub use store_error::StoreError;

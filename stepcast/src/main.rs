@@ -12,9 +12,10 @@ mod program;
 mod say;
 mod watch;
 
-use std::process::ExitCode;
+use std::{panic::AssertUnwindSafe, process::ExitCode};
 
 use clap::Parser;
+use futures_util::FutureExt;
 
 use crate::endings::Ending;
 
@@ -30,7 +31,12 @@ fn main() -> ExitCode {
             return Ending::Failed.into();
         }
     };
-    let ending = runtime.block_on(commands::run(cli)).unwrap_or_else(|error| {
+    let command = AssertUnwindSafe(commands::run(cli)).catch_unwind();
+    let ended = runtime.block_on(command).unwrap_or_else(|panic| {
+        let said = plumbing::text_of(panic.as_ref());
+        Err(anyhow::anyhow!("an internal fault, or a damaged data file: {said}"))
+    });
+    let ending = ended.unwrap_or_else(|error| {
         if let Some(faults) = error.downcast_ref::<config::Faults>() {
             eprintln!("{faults}");
             return Ending::Config;

@@ -29,15 +29,18 @@ pub(super) async fn run(config: Config, asked: &cli::Run) -> anyhow::Result<Endi
     let data = config.data.clone();
     let program = Program::open(config, clock).await?;
     let stop = CancellationToken::new();
-    let running = start(&program, stop.clone()).await?;
+    let mut running = start(&program, stop.clone()).await?;
     tracing::info!(
         data = %data.display(), ops = %running.address, tzdata = domain::Zone::tzdata_version(),
         campaigns = program.config.campaigns.len(), "stepcast runs"
     );
-    signal().await?;
+    let whole = tokio::select! {
+        end = signal() => end.map(|()| true)?,
+        () = running.ended() => false,
+    };
     tracing::info!("stopping: no new work is taken, what is in flight ends");
     stop.cancel();
-    Ok(if running.drain().await { Ending::Done } else { Ending::Failed })
+    Ok(if running.drain().await && whole { Ending::Done } else { Ending::Failed })
 }
 
 /// A clock as the command line asks for; a shift or rate is for rehearsals only.
@@ -108,6 +111,14 @@ async fn serve(
 }
 
 impl Running {
+    /// Waits until a part ends although nobody stopped it: the process must not go on without it.
+    pub(crate) async fn ended(&mut self) {
+        match self.tasks.join_next().await {
+            Some(Err(error)) => tracing::error!(%error, "a part ended badly"),
+            _ => tracing::error!("a part ended before the stop"),
+        }
+    }
+
     /// Waits for the parts to end, within a limit; whether all did.
     pub(crate) async fn drain(mut self) -> bool {
         let all = async {
