@@ -1,5 +1,7 @@
 //! Batches worked over real embedded stores, against a provider that answers as it is told.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails here")]
+
 mod rig;
 
 use std::{

@@ -1,0 +1,26 @@
+//! What the integration tests stand on: a data folder of their own, the real program as a process, a client of its ops
+//! API, people to push to, and a receiver of webhooks that knows nothing of the ledger.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a rig that fails has nothing better to do than to end the test it is in"
+)]
+
+mod chance;
+mod command;
+mod people;
+mod receiver;
+mod running;
+mod shared_data;
+mod site;
+mod wait;
+
+pub use chance::Chance;
+pub use command::Done;
+pub use people::{Device, Person};
+pub use receiver::{Answer, Receiver, Reception, SECRET};
+pub use running::Running;
+pub use shared_data::{from_environment, shared_data};
+pub use site::{Site, shift_to};
+pub use wait::{MOST, until};
