@@ -6,7 +6,7 @@ use crate::Reason;
 /// | --- | --- |
 /// | 0, 1 | state: 0 free, 1 claimed, 2 delivered, 3 closed |
 /// | 2 | `maybe`: a push may have been taken and not recorded |
-/// | 3 | `again`: it was pushed again after that |
+/// | 3 | `again`: it was, or may have been, pushed again after that |
 /// | 4 to 7 | the attempt (1 to 15); of a closed one, the code of its [`Reason`] |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Claim(u8);
@@ -79,23 +79,31 @@ impl Claim {
     }
 
     /// Claims it for the batch of `attempt`; `None` when it is not this batch's to claim. `took_over`: the lease under
-    /// which it may have been claimed before is another's and ran out, so its push may have been taken.
+    /// which it may have been claimed before is another's and ran out, so its push may have been taken, and where it may
+    /// have been before, it may have been pushed again.
     pub fn claim(self, attempt: u8, took_over: bool) -> Option<Self> {
         match self.state() {
-            State::Free(at) if at == attempt => Some(Self(self.0 | 1 | if self.maybe() { AGAIN } else { 0 })),
-            State::Claimed(at) if at == attempt && took_over => Some(Self(self.0 | MAYBE | AGAIN)),
+            State::Free(at) if at == attempt => Some(Self(self.0 | 1)),
+            State::Claimed(at) if at == attempt && took_over => Some(Self(self.pushed().0 | MAYBE)),
             State::Claimed(at) if at == attempt => Some(self),
             _ => None,
         }
     }
 
-    /// A claimed one delivered.
-    pub fn deliver(self) -> Self {
-        Self(self.0 & !3 | 2)
+    /// One that was pushed now: again, if it may have been before.
+    pub fn pushed(self) -> Self {
+        Self(self.0 | if self.maybe() { AGAIN } else { 0 })
     }
 
-    /// One that is over.
+    /// A claimed one delivered.
+    pub fn deliver(self) -> Self {
+        Self(self.pushed().0 & !3 | 2)
+    }
+
+    /// One that is over. What may have been taken ends as [`Reason::NoAnswer`] whatever the reason: it cannot be said
+    /// that nothing was received.
     pub fn close(self, reason: Reason) -> Self {
+        let reason = if self.maybe() { Reason::NoAnswer } else { reason };
         Self(self.0 & (MAYBE | AGAIN) | 3 | reason.code() << 4)
     }
 
@@ -107,11 +115,11 @@ impl Claim {
     /// A claimed one set free at the next attempt; past the last one that fits it is closed.
     pub fn retry(self, maybe: bool) -> Self {
         let attempt = self.0 >> 4;
-        let maybe = if maybe { MAYBE } else { 0 };
+        let tried = if maybe { Self(self.pushed().0 | MAYBE) } else { self };
         if attempt >= MOST_ATTEMPTS {
-            return Self(self.0 | maybe).close(Reason::Attempts);
+            return tried.close(Reason::Attempts);
         }
-        Self(self.0 & (MAYBE | AGAIN) | maybe | (attempt + 1) << 4)
+        Self(tried.0 & (MAYBE | AGAIN) | (attempt + 1) << 4)
     }
 }
 
@@ -151,10 +159,22 @@ mod tests {
         let claimed = Claim::FRESH.claim(1, false).unwrap();
         assert_eq!(claimed.claim(1, false), Some(claimed));
         let taken = claimed.claim(1, true).unwrap();
-        assert!(taken.maybe() && taken.again());
+        assert!(taken.maybe() && !taken.again());
+        assert!(taken.claim(1, true).unwrap().again(), "the second owner may have pushed it too");
+        assert!(taken.deliver().again() && taken.retry(true).again());
+        assert!(!taken.retry(false).again() && !taken.release().again(), "nothing was pushed");
         let no_answer = claimed.retry(true);
         assert!(no_answer.maybe() && !no_answer.again());
-        assert!(no_answer.claim(2, false).unwrap().again());
+        assert!(no_answer.claim(2, false).unwrap().deliver().again());
+    }
+
+    #[test]
+    fn what_may_have_been_taken_is_never_said_not_to_be() {
+        let taken = Claim::FRESH.claim(1, false).unwrap().retry(true);
+        for reason in Reason::ALL {
+            assert_eq!(taken.close(reason).state(), State::Closed(Reason::NoAnswer));
+            assert_eq!(Claim::FRESH.close(reason).state(), State::Closed(reason));
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod closing;
 mod counting;
+mod leases;
 mod seals;
 mod sheet;
 mod steps;
@@ -10,14 +11,11 @@ mod tables;
 mod tests;
 mod why;
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use domain::{BatchId, CampaignName, Day, Instant, Night, SealKey, Shard, ShardCount, Uid};
+use leases::Leases;
 use plumbing::{File, StoreError, redb::ReadableTable};
 
 use crate::{
@@ -31,17 +29,6 @@ pub struct EmbeddedLedger {
     leases: Leases,
 }
 
-/// The leases on the batches that are being worked on.
-type Leases = Arc<Mutex<HashMap<BatchId, Lease>>>;
-
-/// The lease on a batch.
-struct Lease {
-    owner: Owner,
-    until: std::time::Instant,
-    /// The positions that this owner claimed last, rising: what else is claimed was left by another.
-    chunk: Vec<u32>,
-}
-
 impl EmbeddedLedger {
     /// The ledger of this file; makes its tables where they are missing.
     pub async fn open(file: Arc<File>) -> Result<Self, StoreError> {
@@ -52,15 +39,20 @@ impl EmbeddedLedger {
 
 #[async_trait]
 impl NightLedger for EmbeddedLedger {
-    async fn first_seen(&self, campaign: &CampaignName, now: Instant) -> Result<Instant, StoreError> {
-        let campaign = campaign.clone();
-        let held = seals::first_seen(&self.file, &campaign)?;
+    async fn first_seen(
+        &self,
+        campaign: &CampaignName,
+        line: &str,
+        now: Instant,
+    ) -> Result<Instant, StoreError> {
+        let key = format!("{campaign}\0{line}");
+        let held = seals::first_seen(&self.file, &key)?;
         let writing = self.file.write(move |to| {
             let mut table = to.open_table(tables::FIRST_SEEN)?;
-            let held = table.get(campaign.as_str())?.map(|at| at.value());
+            let held = table.get(key.as_str())?.map(|at| at.value());
             let at = held.unwrap_or_else(|| now.timestamp_millis());
             if held.is_none() {
-                table.insert(campaign.as_str(), at)?;
+                table.insert(key.as_str(), at)?;
             }
             Ok(at)
         });
@@ -137,6 +129,19 @@ impl NightLedger for EmbeddedLedger {
 
     async fn step(&self, step: Step) -> Result<Stepped, StoreError> {
         steps::step(&self.file, &self.leases, step).await
+    }
+
+    async fn pending(&self, key: &SealKey, batch: BatchId) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(steps::pending(&self.file, key, batch)?)
+    }
+
+    async fn published(&self, key: &SealKey, batch: BatchId) -> Result<(), StoreError> {
+        let name = steps::pending_key(key, batch);
+        let done = self.file.write(move |to| {
+            to.open_table(tables::PENDING)?.remove(&name[..])?;
+            Ok(())
+        });
+        Ok(done.await?)
     }
 
     async fn claims(&self, key: &SealKey, positions: &[u32]) -> Result<Vec<Held>, StoreError> {

@@ -25,8 +25,14 @@ pub use sums::{Line, Sums};
 /// The port of the night ledger.
 #[async_trait]
 pub trait NightLedger: Send + Sync {
-    /// When this campaign was first seen here; written as `now` if it was not. Nights that ended before are nobody's.
-    async fn first_seen(&self, campaign: &domain::CampaignName, now: Instant) -> Result<Instant, StoreError>;
+    /// When this campaign was first seen here with this cron line; written as `now` if it was not. Nights that ended
+    /// before are nobody's.
+    async fn first_seen(
+        &self,
+        campaign: &domain::CampaignName,
+        line: &str,
+        now: Instant,
+    ) -> Result<Instant, StoreError>;
 
     /// The shard count of a night: `n` is written into it if it has none yet, and read from it ever after.
     async fn shard_count(&self, night: &Night, n: ShardCount) -> Result<ShardCount, StoreError>;
@@ -59,11 +65,18 @@ pub trait NightLedger: Send + Sync {
     /// next one. See [`Step`].
     async fn step(&self, step: Step) -> Result<Stepped, StoreError>;
 
+    /// What the steps on a batch left to be published, as it was handed in; see [`Step::pending`].
+    async fn pending(&self, key: &SealKey, batch: BatchId) -> Result<Option<Vec<u8>>, StoreError>;
+
+    /// Forgets what was left to be published: it is.
+    async fn published(&self, key: &SealKey, batch: BatchId) -> Result<(), StoreError>;
+
     /// The claims at `positions` of a seal, in their order.
     async fn claims(&self, key: &SealKey, positions: &[u32]) -> Result<Vec<Held>, StoreError>;
 
     /// Closes what is still open in a seal after its deadline: from position `published` on as missed, before it as
-    /// expired (`never_worked`), and what is claimed as uncertain. Answers how many of each.
+    /// expired (`never_worked`, or `deadline` for one that waited for another try), and as uncertain what is claimed or may
+    /// have been taken. Answers how many of each.
     async fn close(&self, key: &SealKey, published: u32) -> Result<ClosedOpen, StoreError>;
 
     /// The sums of a night by zone, shard and channel, as counted while it went on.
@@ -144,6 +157,9 @@ pub struct Step {
     pub done: Vec<Done>,
     /// Positions to claim, each with the zone it was sealed in.
     pub claim: Vec<(u32, Zone)>,
+    /// What has to be published before the batch may be acknowledged: kept in the same step as the outcomes that ask for
+    /// it, so that work that is interrupted publishes the very same. The ledger does not read it. `None` changes nothing.
+    pub pending: Option<Vec<u8>>,
     /// When the chunk was pushed, kept for "when?".
     pub at: Instant,
 }
@@ -166,6 +182,8 @@ pub enum Stepped {
     Done(Vec<Option<Claim>>),
     /// Another owner holds the lease on the batch for so long; nothing changed.
     Held(Duration),
+    /// There is no such seal, or no such position in it; nothing changed.
+    NoSeal,
 }
 
 /// A claim as it is held.
@@ -184,7 +202,9 @@ pub struct ClosedOpen {
     pub missed: u64,
     /// Published and never worked.
     pub never_worked: u64,
-    /// Claimed and never recorded.
+    /// Worked, and still waiting for another try.
+    pub expired: u64,
+    /// Claimed and never recorded, or perhaps taken.
     pub uncertain: u64,
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 pub enum Outcome {
     /// At least one device accepted it.
     Delivered,
-    /// Over, without a delivery.
+    /// Over, without a delivery. With [`Reason::NoAnswer`] it was pushed now.
     Closed(Reason),
     /// To be tried again in a child batch, at the next attempt. `maybe`: the push may have been taken.
     Retry {
@@ -33,7 +33,7 @@ pub enum Class {
     Missed,
     /// Stopped by an operator.
     Aborted,
-    /// No device takes it.
+    /// Refused for good, or not to be sent at all.
     Rejected,
     /// Given up after the last attempt.
     Dead,
@@ -114,8 +114,8 @@ impl Reason {
             Self::Deadline | Self::NeverWorked => Class::Expired,
             Self::NotPublished => Class::Missed,
             Self::Operator => Class::Aborted,
-            Self::DeviceGone | Self::Refused => Class::Rejected,
-            Self::Attempts | Self::Text => Class::Dead,
+            Self::DeviceGone | Self::Refused | Self::Text => Class::Rejected,
+            Self::Attempts => Class::Dead,
             Self::NoAnswer => Class::Uncertain,
         }
     }

@@ -44,12 +44,16 @@ fn close_in(
         let old = sheet.get(&claims, position)?;
         let (reason, count) = match old.state() {
             State::Claimed(_) => (Reason::NoAnswer, &mut closed.uncertain),
-            State::Free(1) if position >= published => (Reason::NotPublished, &mut closed.missed),
+            State::Free(_) if old.maybe() => (Reason::NoAnswer, &mut closed.uncertain),
+            State::Free(attempt) if attempt > 1 => (Reason::Deadline, &mut closed.expired),
+            State::Free(_) if position >= published => (Reason::NotPublished, &mut closed.missed),
             State::Free(_) => (Reason::NeverWorked, &mut closed.never_worked),
             _ => continue,
         };
         *count += 1;
-        let new = old.close(reason);
+        // a claim that was in flight may have been pushed again
+        let last = if matches!(old.state(), State::Claimed(_)) { old.pushed() } else { old };
+        let new = last.close(reason);
         sheet.set(&claims, position, new)?;
         let channel = moved.get(&position).unwrap_or(&seal.channels[usize::from(due.channel)]).clone();
         deltas.entry((due.zone, channel)).or_default().shift(old, new);

@@ -1,6 +1,6 @@
 //! Seals, their progress and the epochs that guard it.
 
-use domain::{CampaignName, Instant, Night, SealKey, Shard};
+use domain::{Instant, Night, SealKey, Shard};
 use plumbing::{
     File, FileError, StoreError,
     redb::{ReadableTable, WriteTransaction},
@@ -77,9 +77,9 @@ pub(super) fn claims(file: &File, key: &SealKey, positions: &[u32]) -> Result<Ve
     held.collect()
 }
 
-/// When a campaign was first seen, in Unix milliseconds.
-pub(super) fn first_seen(file: &File, campaign: &CampaignName) -> Result<Option<i64>, FileError> {
-    Ok(file.read()?.open_table(tables::FIRST_SEEN)?.get(campaign.as_str())?.map(|at| at.value()))
+/// When a campaign was first seen with a line, in Unix milliseconds.
+pub(super) fn first_seen(file: &File, key: &str) -> Result<Option<i64>, FileError> {
+    Ok(file.read()?.open_table(tables::FIRST_SEEN)?.get(key)?.map(|at| at.value()))
 }
 
 /// The shard count of the night with this key.

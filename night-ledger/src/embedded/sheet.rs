@@ -34,6 +34,19 @@ impl Sheet {
             .ok_or_else(|| FileError::entry("claim", format!("{byte:#x} at position {position}")))
     }
 
+    /// Whether the seal has this position.
+    pub(super) fn has(
+        &mut self,
+        table: &impl ReadableTable<&'static [u8], &'static [u8]>,
+        position: u32,
+    ) -> Result<bool, FileError> {
+        match self.byte(table, position) {
+            Ok(_) => Ok(true),
+            Err(FileError::Entry { .. }) => Ok(false),
+            Err(other) => Err(other),
+        }
+    }
+
     pub(super) fn set(
         &mut self,
         table: &impl ReadableTable<&'static [u8], &'static [u8]>,

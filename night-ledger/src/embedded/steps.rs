@@ -1,41 +1,63 @@
 //! The step of a sender: book the outcomes of one chunk and claim the next, whole or not at all.
 
-use std::{collections::HashMap, sync::PoisonError};
+use std::{collections::HashMap, sync::Arc};
 
-use domain::{ChannelName, Zone};
-use plumbing::{File, FileError, StoreError, redb::WriteTransaction, varint};
+use domain::{BatchId, ChannelName, SealKey, Zone};
+use plumbing::{
+    File, FileError, StoreError,
+    redb::{ReadableTable, WriteTransaction},
+    varint,
+};
 
-use super::{Lease, Leases, counting, sheet::Sheet, tables};
-use crate::{Claim, Done, Outcome, State, Step, Stepped, fields, sums::Delta};
+use super::{
+    counting,
+    leases::{Hold, Leases},
+    sheet::Sheet,
+    tables,
+};
+use crate::{Claim, Done, Outcome, Reason, State, Step, Stepped, fields, sums::Delta};
 
 pub(super) async fn step(file: &File, leases: &Leases, step: Step) -> Result<Stepped, StoreError> {
-    let leases = Leases::clone(leases);
-    Ok(file.write(move |to| step_in(to, &leases, &step)).await?)
+    let hold = match leases.take(&step) {
+        Ok(hold) => Arc::new(hold),
+        Err(left) => return Ok(Stepped::Held(left)),
+    };
+    let step = Arc::new(step);
+    let writing = file.write({
+        let (step, hold) = (Arc::clone(&step), Arc::clone(&hold));
+        move |to| step_in(to, &step, &hold)
+    });
+    let written = writing.await;
+    let claimed = match &written {
+        Ok(Stepped::Done(claimed)) => Some(&claimed[..]),
+        _ => None,
+    };
+    leases.settle(&step, &hold, claimed);
+    Ok(written?)
 }
 
-fn step_in(to: &WriteTransaction, leases: &Leases, step: &Step) -> Result<Stepped, FileError> {
-    let now = std::time::Instant::now();
-    let mut leases = leases.lock().unwrap_or_else(PoisonError::into_inner);
-    leases.retain(|_, lease| lease.until > now);
-    let held = leases.get(&step.batch);
-    if let Some(lease) = held
-        && lease.owner != step.owner
-    {
-        return Ok(Stepped::Held(lease.until - now));
-    }
-    let own = held.map_or(&[][..], |lease| &lease.chunk[..]);
+fn step_in(to: &WriteTransaction, step: &Step, hold: &Hold) -> Result<Stepped, FileError> {
     let mut work = Work { to, step, sheet: Sheet::new(&step.seal), deltas: HashMap::new() };
-    work.book()?;
-    let claimed = work.claim(own)?;
-    work.save()?;
-    if step.term.is_zero() {
-        leases.remove(&step.batch);
-    } else {
-        let positions = step.claim.iter().zip(&claimed).filter(|(_, claim)| claim.is_some());
-        let chunk = positions.map(|((position, _), _)| *position).collect();
-        leases.insert(step.batch, Lease { owner: step.owner, until: now + step.term, chunk });
+    if !work.positions_are_there()? {
+        return Ok(Stepped::NoSeal);
     }
+    work.book()?;
+    let claimed = work.claim(hold)?;
+    if let Some(pending) = &step.pending {
+        to.open_table(tables::PENDING)?.insert(&pending_key(&step.seal, step.batch)[..], &pending[..])?;
+    }
+    work.save()?;
     Ok(Stepped::Done(claimed))
+}
+
+/// What the steps on a batch left to be published.
+pub(super) fn pending(file: &File, seal: &SealKey, batch: BatchId) -> Result<Option<Vec<u8>>, FileError> {
+    let table = file.read()?.open_table(tables::PENDING)?;
+    Ok(table.get(&pending_key(seal, batch)[..])?.map(|bytes| bytes.value().to_vec()))
+}
+
+pub(super) fn pending_key(seal: &SealKey, batch: BatchId) -> Vec<u8> {
+    tables::with(tables::seal(seal), &batch.0.to_be_bytes())
 }
 
 struct Work<'a> {
@@ -46,6 +68,21 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
+    fn positions_are_there(&mut self) -> Result<bool, FileError> {
+        if self.to.open_table(tables::PROGRESS)?.get(&tables::seal(&self.step.seal)[..])?.is_none() {
+            return Ok(false);
+        }
+        let table = self.to.open_table(tables::CLAIMS)?;
+        let positions =
+            self.step.done.iter().map(|d| d.position).chain(self.step.claim.iter().map(|(p, _)| *p));
+        for position in positions {
+            if !self.sheet.has(&table, position)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     fn book(&mut self) -> Result<(), FileError> {
         let table = self.to.open_table(tables::CLAIMS)?;
         let mut booked = Vec::with_capacity(self.step.done.len());
@@ -66,6 +103,7 @@ impl Work<'_> {
     fn apply(&mut self, old: Claim, done: &Done) -> Result<Claim, FileError> {
         let new = match &done.outcome {
             Outcome::Delivered => old.deliver(),
+            Outcome::Closed(Reason::NoAnswer) => old.pushed().close(Reason::NoAnswer),
             Outcome::Closed(reason) => old.close(*reason),
             Outcome::Retry { maybe } => old.retry(*maybe),
             Outcome::Released => old.release(),
@@ -82,14 +120,14 @@ impl Work<'_> {
         Ok(new)
     }
 
-    /// `own`: what this owner claimed in its last step. The same step may come again when its answer was lost; whatever
-    /// else is claimed was left by one who lost the lease, and may have been pushed.
-    fn claim(&mut self, own: &[u32]) -> Result<Vec<Option<Claim>>, FileError> {
+    fn claim(&mut self, hold: &Hold) -> Result<Vec<Option<Claim>>, FileError> {
         let table = self.to.open_table(tables::CLAIMS)?;
         let mut claimed = Vec::with_capacity(self.step.claim.len());
         for &(position, zone) in &self.step.claim {
             let old = self.sheet.get(&table, position)?;
-            let new = old.claim(self.step.attempt, own.binary_search(&position).is_err());
+            let took_over = !hold.own.contains(&position);
+            let new =
+                if hold.others.contains(&position) { None } else { old.claim(self.step.attempt, took_over) };
             if let Some(new) = new {
                 self.sheet.set(&table, position, new)?;
                 self.delta(&self.step.channel.clone(), zone).shift(old, new);

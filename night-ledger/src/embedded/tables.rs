@@ -9,7 +9,7 @@ use plumbing::{
 
 type Bytes = &'static [u8];
 
-/// campaign -> when it was first seen, in Unix milliseconds
+/// campaign, zero byte, cron line -> when it was first seen, in Unix milliseconds
 pub(super) const FIRST_SEEN: TableDefinition<'_, &str, i64> = TableDefinition::new("ledger.first_seen");
 /// night -> its shard count
 pub(super) const NIGHTS: TableDefinition<'_, Bytes, u32> = TableDefinition::new("ledger.nights");
@@ -31,6 +31,8 @@ pub(super) const CLAIMS: TableDefinition<'_, Bytes, Bytes> = TableDefinition::ne
 pub(super) const SUMS: TableDefinition<'_, Bytes, Bytes> = TableDefinition::new("ledger.sums");
 /// seal, position (u32) -> the channel it was moved to
 pub(super) const MOVED: TableDefinition<'_, Bytes, &str> = TableDefinition::new("ledger.moved");
+/// seal, batch (u128) -> what has to be published before the batch may be acknowledged
+pub(super) const PENDING: TableDefinition<'_, Bytes, Bytes> = TableDefinition::new("ledger.pending");
 /// seal, when (Unix milliseconds, u64), batch (u128), first position (u32) -> attempt, then the positions as varints
 pub(super) const WORKED: TableDefinition<'_, Bytes, Bytes> = TableDefinition::new("ledger.worked");
 
@@ -46,6 +48,7 @@ pub(super) fn make(to: &WriteTransaction) -> Result<(), FileError> {
     to.open_table(CLAIMS)?;
     to.open_table(SUMS)?;
     to.open_table(MOVED)?;
+    to.open_table(PENDING)?;
     to.open_table(WORKED)?;
     Ok(())
 }
@@ -61,7 +64,7 @@ pub(super) fn drop_nights(to: &WriteTransaction, nights: &[Vec<u8>]) -> Result<(
             }
         )*};
     }
-    drop_from!(NIGHTS EPOCHS ZONES SEALS PROGRESS CLAIMS SUMS MOVED WORKED);
+    drop_from!(NIGHTS EPOCHS ZONES SEALS PROGRESS CLAIMS SUMS MOVED PENDING WORKED);
     Ok(())
 }
 
