@@ -14,7 +14,9 @@ pub(crate) fn read_sender(draft: &mut Draft, slowest: Option<(Key, Span)>) -> Op
         }
     };
     if let Some((slowest, time)) = slowest {
-        longer(draft, &lease, settings.lease > time, &slowest, time, "longer than");
+        // a chunk may wait for quota and then take as long as the slowest push, all under one lease
+        let chunk = Span(time.0.saturating_add(settings.quota_wait.0));
+        longer(draft, &lease, settings.lease > chunk, &slowest, chunk, "longer, with quota_wait, than");
     }
     let wait = section.child("quota_wait");
     longer(draft, &wait, settings.quota_wait < settings.lease, &lease, settings.lease, "shorter than");

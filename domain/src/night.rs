@@ -49,11 +49,18 @@ impl BatchId {
         Self(xxhash_rust::xxh3::xxh3_128(format!("{seal}#{index}").as_bytes()))
     }
 
-    /// A batch that carries some of a parent's uids on to their next attempt on `channel`: `xxh3_128` of the parent's
-    /// id, the attempt, the channel and the part (those that wait on another step of the ladder are another part), so
-    /// that a redelivered parent publishes the same child again.
-    pub fn child(self, attempt: u8, channel: &ChannelName, part: usize) -> Self {
-        Self(xxhash_rust::xxh3::xxh3_128(format!("{self}+{attempt}@{channel}/{part}").as_bytes()))
+    /// Its lower half, as a seed.
+    pub fn low(self) -> u64 {
+        u64::try_from(self.0 & u128::from(u64::MAX)).unwrap_or_default()
+    }
+
+    /// The batch that carries the users at `positions`, some of a parent's, on to their next attempt on `channel`:
+    /// `xxh3_128` of the parent's id, the attempt, the channel and the positions (u32, little-endian), so that the same
+    /// child has the same id however often it is published, and another child another.
+    pub fn child(self, attempt: u8, channel: &ChannelName, positions: impl IntoIterator<Item = u32>) -> Self {
+        let mut text = format!("{self}+{attempt}@{channel}/").into_bytes();
+        positions.into_iter().for_each(|position| text.extend(position.to_le_bytes()));
+        Self(xxhash_rust::xxh3::xxh3_128(&text))
     }
 }
 

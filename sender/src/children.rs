@@ -1,4 +1,5 @@
-//! What a batch leaves behind: child batches with the users to be tried again, and a dead letter with those given up.
+//! What a batch leaves behind: child batches with the users to be tried again, and a dead letter with those given up. It is
+//! kept in the ledger, in the step that books the outcomes, until it is in the queue.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -6,75 +7,111 @@ use std::{
 };
 
 use chrono::{TimeDelta, Utc};
-use domain::ChannelName;
+use domain::{ChannelName, Instant};
 use job_queue::{Batch, DeadLetter, DeadReason, encoding};
-use night_ledger::{Reason, State, StoreError};
+use night_ledger::StoreError;
+use plumbing::varint;
 
-use crate::{
-    chunk::Next,
-    parts::{Parts, backoff},
-};
+use crate::{chunk::Next, parts::Parts};
 
-/// What is left of a batch after its chunks, by position.
-#[derive(Default)]
+/// What is left of a batch by the chunks worked so far.
+#[derive(Clone, Default)]
 pub(crate) struct Left {
-    /// Users to be tried again.
-    pub(crate) next: BTreeMap<u32, Next>,
-    /// Users given up after the last attempt.
-    pub(crate) dead: BTreeSet<u32>,
+    /// Users to be tried again, by channel and step of the ladder (0: at once).
+    children: BTreeMap<(ChannelName, usize), Child>,
+    /// Positions given up after the last attempt.
+    dead: BTreeSet<u32>,
+}
+
+#[derive(Clone, Default)]
+struct Child {
+    not_before: Option<Instant>,
+    positions: BTreeSet<u32>,
 }
 
 impl Left {
-    /// Adds what an earlier, interrupted work on the same batch recorded and may not have published, as the claims tell.
-    pub(crate) async fn recover(&mut self, parts: &Parts, batch: &Batch) -> Result<(), StoreError> {
-        let positions: Vec<u32> = batch.entries.iter().map(|e| e.position).collect();
-        let held = parts.ledger.claims(&batch.seal(), &positions).await?;
-        for (position, held) in positions.into_iter().zip(held) {
-            match held.claim.state() {
-                State::Free(attempt) if attempt == batch.attempt + 1 => {
-                    let channel = held.moved.unwrap_or_else(|| batch.channel.clone());
-                    let stays = channel == batch.channel;
-                    let wait = if stays { backoff(&parts.settings, attempt) } else { Duration::ZERO };
-                    self.next.entry(position).or_insert(Next { channel, wait });
-                }
-                State::Closed(Reason::Attempts) if batch.attempt >= parts.settings.attempts => {
-                    self.dead.insert(position);
-                }
-                _ => {}
-            }
-        }
-        Ok(())
+    pub(crate) fn is_empty(&self) -> bool {
+        self.children.is_empty() && self.dead.is_empty()
     }
 
-    /// Publishes the children and the dead letter; answers when they are confirmed.
-    pub(crate) async fn publish(self, parts: &Parts, batch: &Batch) -> Result<(), StoreError> {
-        let mut groups: BTreeMap<(ChannelName, usize), (Duration, BTreeSet<u32>)> = BTreeMap::new();
-        for (position, next) in self.next {
-            let step = if next.wait.is_zero() { 0 } else { 1 + parts.ladder.step_for(next.wait) };
-            let group = groups.entry((next.channel, step)).or_default();
-            group.0 = group.0.max(next.wait);
-            group.1.insert(position);
+    /// Adds a user who is to be tried again.
+    pub(crate) fn retry(&mut self, parts: &Parts, position: u32, next: Next) {
+        let step = if next.wait.is_zero() { 0 } else { 1 + parts.ladder.step_for(next.wait) };
+        let child = self.children.entry((next.channel, step)).or_default();
+        child.positions.insert(position);
+        if step > 0 {
+            let at = TimeDelta::from_std(next.wait).ok().and_then(|wait| Utc::now().checked_add_signed(wait));
+            child.not_before = child.not_before.max(at);
         }
-        for ((channel, step), (wait, positions)) in groups {
-            let mut child = subset(batch, &positions);
-            child.attempt = batch.attempt + 1;
-            child.id = batch.id.child(child.attempt, &channel, step);
-            child.channel = channel;
-            if step == 0 {
-                parts.queue.publish(std::slice::from_ref(&child)).await?;
-            } else {
-                child.not_before =
-                    TimeDelta::from_std(wait).ok().and_then(|w| Utc::now().checked_add_signed(w));
-                parts.queue.delay(&child, wait).await?;
-            }
-        }
-        if !self.dead.is_empty() {
-            let detail = format!("{} users after {} attempts", self.dead.len(), batch.attempt);
-            let bytes = encoding::encode(&subset(batch, &self.dead));
-            bury(parts, &batch.channel, DeadReason::Attempts, detail, bytes).await?;
-        }
-        Ok(())
     }
+
+    /// Adds a user who is given up.
+    pub(crate) fn give_up(&mut self, position: u32) {
+        self.dead.insert(position);
+    }
+
+    /// The messages it comes to: children at the next attempt, and a batch at the parent's own with those given up.
+    pub(crate) fn messages(&self, parent: &Batch) -> Vec<Batch> {
+        let children = self.children.iter().map(|((channel, _), child)| {
+            let attempt = parent.attempt + 1;
+            Batch {
+                id: parent.id.child(attempt, channel, child.positions.iter().copied()),
+                attempt,
+                channel: channel.clone(),
+                not_before: child.not_before,
+                ..subset(parent, &child.positions)
+            }
+        });
+        let dead = (!self.dead.is_empty()).then(|| subset(parent, &self.dead));
+        children.chain(dead).collect()
+    }
+}
+
+/// Messages as the ledger keeps them: each its length as a varint and its encoding.
+pub(crate) fn pack(messages: &[Batch]) -> Vec<u8> {
+    let mut to = Vec::new();
+    for message in messages {
+        let bytes = encoding::encode(message);
+        varint::put(&mut to, bytes.len() as u64);
+        to.extend(bytes);
+    }
+    to
+}
+
+/// The messages of [`pack`].
+pub(crate) fn unpack(mut from: &[u8]) -> Result<Vec<Batch>, StoreError> {
+    let bad = |detail: &str| StoreError::corrupt("pending messages", detail);
+    let mut messages = Vec::new();
+    while !from.is_empty() {
+        let length = varint::take(&mut from).ok().and_then(|n| usize::try_from(n).ok());
+        let parts = length.and_then(|length| from.split_at_checked(length));
+        let (bytes, rest) = parts.ok_or_else(|| bad("they end early"))?;
+        messages.push(encoding::decode(bytes).map_err(|fault| bad(&fault.to_string()))?);
+        from = rest;
+    }
+    Ok(messages)
+}
+
+/// Puts the messages a parent left into the queue, and what it gave up among the dead letters; answers when all are
+/// confirmed.
+pub(crate) async fn publish(parts: &Parts, parent: &Batch, messages: &[Batch]) -> Result<(), StoreError> {
+    for message in messages {
+        if message.attempt == parent.attempt {
+            let detail = format!("{} users after {} attempts", message.entries.len(), message.attempt);
+            bury(parts, &message.channel, DeadReason::Attempts, detail, encoding::encode(message)).await?;
+            continue;
+        }
+        match message.not_before {
+            None => parts.queue.publish(std::slice::from_ref(message)).await?,
+            Some(at) => parts.queue.delay(message, until(at)).await?,
+        }
+    }
+    Ok(())
+}
+
+/// How long it is until `at`, in real time.
+pub(crate) fn until(at: Instant) -> Duration {
+    (at - Utc::now()).to_std().unwrap_or_default()
 }
 
 /// Puts bytes among the dead letters.

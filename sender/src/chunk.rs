@@ -1,9 +1,9 @@
 //! One chunk of a batch: the claimed users' records and steps are read at once, then everybody is pushed to.
 
-use std::time::Duration;
+use std::{panic::AssertUnwindSafe, time::Duration};
 
 use domain::{Campaign, ChannelName, Instant, NoSteps, Uid, Zone};
-use futures_util::{StreamExt, stream::FuturesUnordered};
+use futures_util::{FutureExt, StreamExt, stream::FuturesUnordered};
 use job_queue::{Batch, BatchEntry};
 use night_ledger::{Claim, Done, Outcome, Reason, StoreError};
 
@@ -49,9 +49,10 @@ pub(crate) async fn push_chunk(
         .zip(users)
         .zip(steps)
         .map(|((&claimed, user), steps)| async move {
-            let pushed = if now >= batch.deadline(claimed.entry) {
-                Pushed::Closed(Reason::Deadline)
-            } else {
+            let push = async {
+                if now >= batch.deadline(claimed.entry) {
+                    return Pushed::Closed(Reason::Deadline);
+                }
                 match user {
                     None => Pushed::Closed(Reason::Gone),
                     Some(user) if !user.consent => Pushed::Closed(Reason::OptedOut),
@@ -63,6 +64,9 @@ pub(crate) async fn push_chunk(
                     }
                 }
             };
+            // a panic is a failed attempt of this user and nobody else's; how far it got is not known
+            let pushed = AssertUnwindSafe(push).catch_unwind().await;
+            let pushed = pushed.unwrap_or(Pushed::Failed { after: None, maybe: true });
             worked(parts, line, batch, campaign, claimed, pushed, now)
         })
         .collect();
@@ -118,11 +122,13 @@ fn retry(
         let unknown = maybe || claimed.claim.maybe();
         return (Outcome::Closed(if unknown { Reason::NoAnswer } else { Reason::Attempts }), None);
     }
-    let own = jittered(backoff(&parts.settings, batch.attempt + 1), u64::from(claimed.entry.position));
+    // by batch: those that failed together go on together, and other batches at other times
+    let own = jittered(backoff(&parts.settings, batch.attempt + 1), batch.id.low());
     let wait = after.map_or(own, |asked| asked.max(own));
     let at = chrono::TimeDelta::from_std(wait).ok().and_then(|wait| now.checked_add_signed(wait));
     if at.is_none_or(|at| at >= batch.deadline(claimed.entry)) {
-        return (Outcome::Closed(Reason::Deadline), None);
+        let unknown = maybe || claimed.claim.maybe();
+        return (Outcome::Closed(if unknown { Reason::NoAnswer } else { Reason::Deadline }), None);
     }
     (Outcome::Retry { maybe }, Some(Next { channel: line.name.clone(), wait }))
 }

@@ -3,6 +3,7 @@
 pub mod channel;
 mod children;
 mod chunk;
+mod lasting;
 mod limit;
 mod metrics;
 mod parts;

@@ -58,8 +58,12 @@ impl Line {
         Self { name, channel, limits, throttles: AtomicU32::new(0) }
     }
 
-    /// The provider asked for less: the whole channel pauses for as long as it said, or else longer each time.
+    /// The provider asked for less: the whole channel pauses for as long as it said, or else longer each time. Of a burst
+    /// that was refused together only the first counts.
     pub(crate) fn throttle(&self, asked: Option<Duration>, settings: &Settings) {
+        if asked.is_none() && self.limits.paused().is_some() {
+            return;
+        }
         let times = self.throttles.fetch_add(1, Ordering::Relaxed).min(31);
         let longer = settings.backoff.0.saturating_mul(1 << times.min(16)).min(settings.longest_backoff.0);
         self.limits.throttle(asked.unwrap_or_else(|| jittered(longer, u64::from(times))));

@@ -11,7 +11,7 @@ pub struct Settings {
     pub chunk: usize,
     /// Tries of a push before it is given up as dead, 1 to 15.
     pub attempts: u8,
-    /// Term of the lease on a batch (real time), `1s` to `1h`; longer than a push may take.
+    /// Term of the lease on a batch (real time), `1s` to `1h`; longer than a push may take with `quota_wait` before it.
     pub lease: Span,
     /// Steps of the delay ladder (real time), rising, 1 to 16 of them, `1ms` to `6h`.
     pub ladder: Vec<Span>,

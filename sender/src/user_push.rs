@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use directory::{Device, User};
 use domain::{Campaign, ChannelName, Identity};
+use futures_util::future::join_all;
 use job_queue::{Batch, BatchEntry};
 use night_ledger::Reason;
 
@@ -59,9 +60,7 @@ pub(crate) async fn push_user(
         }
     };
     let identity = Identity { campaign: batch.campaign.clone(), uid: entry.uid, day: batch.day };
-    let mut faults = Vec::new();
-    let mut delivered = false;
-    for device in devices {
+    let pushes = devices.iter().map(|device| {
         let push = Push {
             identity: &identity,
             address: &device.address,
@@ -71,22 +70,37 @@ pub(crate) async fn push_user(
             steps,
             deadline: batch.deadline(entry),
         };
-        match push_device(parts, line, &push).await {
+        async move { push_device(parts, line, &push).await }
+    });
+    let mut faults = Vec::new();
+    let mut delivered = false;
+    for (device, end) in devices.iter().zip(join_all(pushes).await) {
+        match end {
             Ok(()) => delivered = true,
-            Err(Fault::DeviceGone { since }) => {
+            Err(Some(Fault::DeviceGone { since })) => {
                 drop_device(parts, line, user, device, since).await;
                 faults.push(Fault::DeviceGone { since });
             }
-            Err(fault) => faults.push(fault),
+            Err(Some(fault)) => faults.push(fault),
+            // its deadline came while it waited for quota
+            Err(None) => {}
         }
     }
-    if delivered { Pushed::Delivered } else { together(&faults, campaign, line, user) }
+    match (delivered, faults.is_empty()) {
+        (true, _) => Pushed::Delivered,
+        (false, true) => Pushed::Closed(Reason::Deadline),
+        (false, false) => together(&faults, campaign, line, user),
+    }
 }
 
-async fn push_device(parts: &Parts, line: &Line, push: &Push<'_>) -> Result<(), Fault> {
+/// Pushes to one device when there is quota; `None` when its deadline passed meanwhile.
+async fn push_device(parts: &Parts, line: &Line, push: &Push<'_>) -> Result<(), Option<Fault>> {
     let Ok(_permit) = line.limits.acquire(parts.settings.quota_wait.0).await else {
-        return Err(Fault::Throttled { after: None });
+        return Err(Some(Fault::Throttled { after: None }));
     };
+    if parts.clock.now() >= push.deadline {
+        return Err(None);
+    }
     let end = line.channel.push(push).await;
     match &end {
         Ok(()) => line.accepted(),
@@ -100,7 +114,7 @@ async fn push_device(parts: &Parts, line: &Line, push: &Push<'_>) -> Result<(), 
         }
         Err(Fault::Retry { .. } | Fault::NoAnswer | Fault::DeviceGone { .. }) => {}
     }
-    end
+    end.map_err(Some)
 }
 
 /// The outcome of a user none of whose devices accepted: what leaves hope goes before what does not.

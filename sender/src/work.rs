@@ -1,15 +1,15 @@
 //! The work on one delivery: chunk by chunk, each claimed under the lease in the step that books the one before.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use chrono::Utc;
 use domain::Instant;
 use job_queue::{Batch, DeadReason, encoding};
-use night_ledger::{Outcome, Owner, Reason, Step, Stepped, StoreError};
+use night_ledger::{Done, Outcome, Owner, Reason, Step, Stepped, StoreError};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    children::{Left, bury},
+    children::{Left, bury, pack, publish, unpack, until},
     chunk::{Claimed, Worked, push_chunk, zone_of},
     parts::{Line, Parts},
 };
@@ -66,32 +66,52 @@ pub async fn work(
         bury(parts, &line.name, reason, detail, bytes.to_vec()).await?;
         return Ok(Ended::Buried);
     }
-    let early = batch.not_before.map(|at| (at - Utc::now()).to_std().unwrap_or_default());
-    let wait = early.unwrap_or_default().max(line.limits.paused().unwrap_or_default());
-    let over = batch.last_deadline().is_some_and(|deadline| deadline <= parts.clock.now());
-    let mut work = Work { parts, line, batch: &batch, owner: Owner(owner(&batch)), left: Left::default() };
+    if redelivered && let Some(left) = parts.ledger.pending(&batch.seal(), batch.id).await? {
+        // an earlier work was interrupted between its record and the queue
+        publish(parts, &batch, &unpack(&left)?).await?;
+        parts.ledger.published(&batch.seal(), batch.id).await?;
+    }
+    let now = parts.clock.now();
+    let over = batch.last_deadline().is_some_and(|deadline| deadline <= now);
+    let early = batch.not_before.map(until).unwrap_or_default().min(LONGEST_WAIT);
+    let wait = early.max(line.limits.paused().unwrap_or_default());
+    let mut work =
+        Work { parts, line, batch: &batch, owner: Owner(owner(&batch)), over, left: Left::default() };
     let end = if wait.is_zero() || over { work.chunks(stop).await? } else { End::Wait(wait) };
     // before anything is acknowledged, what was recorded to be tried again must be in the queue
-    let mut left = work.left;
-    if redelivered {
-        left.recover(parts, &batch).await?;
+    if !work.left.is_empty() {
+        publish(parts, &batch, &work.left.messages(&batch)).await?;
+        parts.ledger.published(&batch.seal(), batch.id).await?;
     }
-    left.publish(parts, &batch).await?;
     match end {
         End::Worked => Ok(Ended::Done),
         End::Stopped => Ok(Ended::Stopped),
+        End::NoSeal => {
+            bury(parts, &line.name, DeadReason::UnknownSeal, batch.seal().to_string(), bytes.to_vec())
+                .await?;
+            Ok(Ended::Buried)
+        }
         End::Wait(wait) => {
-            parts.queue.delay(&batch, wait).await?;
+            // past the deadline it is worked at once, to be expired
+            let left =
+                batch.last_deadline().and_then(|deadline| (deadline - now).to_std().ok()).unwrap_or_default();
+            parts.queue.delay(&batch, wait.min(left)).await?;
             Ok(Ended::Delayed)
         }
     }
 }
+
+/// The longest a message waits for its `not_before`, as the longest `Retry-After`: a clock that was set back must not
+/// make it longer.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3_600);
 
 struct Work<'a> {
     parts: &'a Parts,
     line: &'a Line,
     batch: &'a Batch,
     owner: Owner,
+    /// Past every deadline: nothing will be pushed, so no pause of the channel matters.
+    over: bool,
     left: Left,
 }
 
@@ -103,6 +123,8 @@ enum End {
     Stopped,
     /// The rest cannot be worked now: another holds the lease, or there is no quota.
     Wait(Duration),
+    /// The ledger does not know the seal.
+    NoSeal,
 }
 
 impl Work<'_> {
@@ -112,7 +134,7 @@ impl Work<'_> {
         let mut booked = Vec::new();
         let mut now = self.parts.clock.now();
         for chunk in batch.entries.chunks(self.parts.settings.chunk) {
-            if let Some(wait) = self.line.limits.paused() {
+            if let Some(wait) = self.line.limits.paused().filter(|_| !self.over) {
                 end = End::Wait(wait);
                 break;
             }
@@ -125,14 +147,18 @@ impl Work<'_> {
             let claimed = match self.step(std::mem::take(&mut booked), claim, lease, now).await? {
                 Stepped::Done(claimed) => claimed,
                 Stepped::Held(left) => return Ok(End::Wait(left)),
+                Stepped::NoSeal => return Ok(End::NoSeal),
             };
             let claimed =
                 chunk.iter().zip(claimed).filter_map(|(entry, claim)| Some(Claimed { entry, claim: claim? }));
             let claimed: Vec<_> = claimed.collect();
-            let again = claimed.iter().filter(|c| c.claim.again()).count();
+            let again = claimed.iter().filter(|c| c.claim.maybe()).count();
             self.parts.metrics.claimed(&batch.channel, claimed.len() as u64, again as u64);
             now = self.parts.clock.now();
-            booked = push_chunk(self.parts, self.line, batch, &claimed, now).await?;
+            booked = match push_chunk(self.parts, self.line, batch, &claimed, now).await {
+                Ok(booked) => booked,
+                Err(error) => return self.give_back(&claimed, now, error).await,
+            };
             if booked.iter().any(|w| w.done.outcome == Outcome::Released) {
                 // no quota in time, or the provider asked for less: the rest waits in the ladder
                 end = End::Wait(self.line.limits.paused().unwrap_or(self.parts.settings.quota_wait.0));
@@ -142,7 +168,26 @@ impl Work<'_> {
         match self.step(booked, Vec::new(), Duration::ZERO, now).await? {
             Stepped::Done(_) => Ok(end),
             Stepped::Held(left) => Ok(End::Wait(left)),
+            Stepped::NoSeal => Ok(End::NoSeal),
         }
+    }
+
+    /// Nothing of the chunk was pushed, since its users could not be read: sets it free, so that another try need not wait
+    /// for the lease. Answers the error.
+    async fn give_back(
+        &mut self,
+        claimed: &[Claimed<'_>],
+        at: Instant,
+        error: StoreError,
+    ) -> Result<End, StoreError> {
+        let released = claimed.iter().map(|c| {
+            let (position, zone) = (c.entry.position, zone_of(self.batch, c.entry));
+            Worked { done: Done { position, zone, outcome: Outcome::Released }, next: None }
+        });
+        if let Err(second) = self.step(released.collect(), Vec::new(), Duration::ZERO, at).await {
+            tracing::debug!(%second, "a chunk could not be given back; its lease runs out");
+        }
+        Err(error)
     }
 
     async fn step(
@@ -152,19 +197,21 @@ impl Work<'_> {
         term: Duration,
         at: Instant,
     ) -> Result<Stepped, StoreError> {
+        let batch = self.batch;
         let mut done = Vec::with_capacity(booked.len());
-        let mut counts = std::collections::BTreeMap::<_, u64>::new();
-        let mut dead = Vec::new();
-        let mut next = Vec::new();
+        let mut counts = BTreeMap::<_, u64>::new();
+        let (mut left, mut more) = (self.left.clone(), false);
         for worked in booked {
             *counts.entry(name(&worked.done.outcome)).or_default() += 1;
-            if worked.done.outcome == Outcome::Closed(Reason::Attempts) {
-                dead.push(worked.done.position);
+            if let Some(next) = worked.next {
+                left.retry(self.parts, worked.done.position, next);
+                more = true;
+            } else if worked.done.outcome == Outcome::Closed(Reason::Attempts) {
+                left.give_up(worked.done.position);
+                more = true;
             }
-            next.extend(worked.next.map(|n| (worked.done.position, n)));
             done.push(worked.done);
         }
-        let batch = self.batch;
         let stepped = self.parts.ledger.step(Step {
             seal: batch.seal(),
             batch: batch.id,
@@ -174,12 +221,12 @@ impl Work<'_> {
             term,
             done,
             claim,
+            pending: more.then(|| pack(&left.messages(batch))),
             at,
         });
         let stepped = stepped.await?;
         if matches!(stepped, Stepped::Done(_)) {
-            self.left.dead.extend(dead);
-            self.left.next.extend(next);
+            self.left = left;
             counts
                 .into_iter()
                 .for_each(|(outcome, count)| self.parts.metrics.users(&batch.channel, outcome, count));

@@ -1,9 +1,4 @@
-use std::{
-    collections::HashMap,
-    panic::AssertUnwindSafe,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use domain::ChannelName;
 use futures_util::FutureExt;
@@ -13,12 +8,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     children::bury,
+    lasting::Lasting,
     parts::{Line, Parts},
     work::{Ended, work},
 };
 
-/// Works on a message that panicked so often, then it is buried.
-const MOST_PANICS: u8 = 3;
 /// Wait after an error before the message is given back, doubled with each further one up to sixteen times.
 const AFTER_ERROR: Duration = Duration::from_millis(250);
 
@@ -38,7 +32,7 @@ pub async fn run(parts: Arc<Parts>, stop: CancellationToken) {
 /// One channel: at most `batches_at_once` deliveries in work, so that a slow channel holds up no other.
 async fn run_line(parts: Arc<Parts>, name: ChannelName, stop: CancellationToken) {
     let mut works = JoinSet::new();
-    let panics = Panics::default();
+    let lasting = Lasting::default();
     'attach: while !stop.is_cancelled() {
         let mut consumer = match parts.queue.consume(&name, parts.settings.batches_at_once).await {
             Ok(consumer) => consumer,
@@ -58,10 +52,11 @@ async fn run_line(parts: Arc<Parts>, name: ChannelName, stop: CancellationToken)
                 Some(_) = works.join_next() => {}
                 next = take(&mut consumer, room) => match next {
                     Ok(delivery) => {
-                        works.spawn(handle(Arc::clone(&parts), name.clone(), delivery, panics.clone(), stop.clone()));
+                        works.spawn(handle(Arc::clone(&parts), name.clone(), delivery, lasting.clone(), stop.clone()));
                     }
                     Err(error) => {
                         tracing::warn!(channel = %name, %error, "the consumer was lost; attaching again");
+                        tokio::time::sleep(AFTER_ERROR).await;
                         continue 'attach;
                     }
                 }
@@ -75,14 +70,11 @@ async fn take(consumer: &mut Box<dyn Consumer>, room: bool) -> Result<Delivery, 
     if room { consumer.next().await } else { std::future::pending().await }
 }
 
-/// Messages that made their work panic, by hash, and how often.
-type Panics = Arc<Mutex<HashMap<u64, u8>>>;
-
 async fn handle(
     parts: Arc<Parts>,
     name: ChannelName,
     delivery: Delivery,
-    panics: Panics,
+    lasting: Lasting,
     stop: CancellationToken,
 ) {
     let Some(line) = parts.lines.get(&name) else { return };
@@ -90,7 +82,7 @@ async fn handle(
     let mut wait = AFTER_ERROR;
     let mut again = redelivered;
     loop {
-        match AssertUnwindSafe(work_once(&parts, line, &bytes, again, &panics, &stop)).catch_unwind().await {
+        match AssertUnwindSafe(work_once(&parts, line, &bytes, again, &lasting, &stop)).catch_unwind().await {
             Ok(Ok(ended)) => {
                 parts.metrics.batch(&name, ended.name());
                 if ended == Ended::Stopped {
@@ -104,14 +96,13 @@ async fn handle(
             Ok(Err(error)) => {
                 parts.metrics.batch(&name, "failed");
                 tracing::warn!(channel = %name, %error, "the work on a batch failed; trying again");
+                if matches!(error, StoreError::Corrupt { .. }) {
+                    lasting.note(&bytes, DeadReason::Unworkable);
+                }
             }
             Err(_) => {
-                let mut panics = panics.lock().unwrap_or_else(PoisonError::into_inner);
-                // the map is small: a message leaves it when it is buried, and 1,000 different ones are a broken build
-                if panics.len() < 1_000 {
-                    *panics.entry(xxhash_rust::xxh3::xxh3_64(&bytes)).or_default() += 1;
-                }
                 parts.metrics.batch(&name, "panicked");
+                lasting.note(&bytes, DeadReason::Panicked);
             }
         }
         again = true;
@@ -122,20 +113,19 @@ async fn handle(
     }
 }
 
-/// A panic is a failed attempt; a message that does it over and over is buried.
+/// A panic is a failed attempt; a message that does it over and over, or that nothing can be made of, is buried.
 async fn work_once(
     parts: &Parts,
     line: &Line,
     bytes: &[u8],
     redelivered: bool,
-    panics: &Panics,
+    lasting: &Lasting,
     stop: &CancellationToken,
 ) -> Result<Ended, StoreError> {
-    let key = xxhash_rust::xxh3::xxh3_64(bytes);
-    let count = panics.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied().unwrap_or(0);
-    if count >= MOST_PANICS {
-        bury(parts, &line.name, DeadReason::Panicked, format!("{count} times"), bytes.to_vec()).await?;
-        panics.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+    if let Some(reason) = lasting.verdict(bytes) {
+        bury(parts, &line.name, reason, "it failed over and over; the log tells how".into(), bytes.to_vec())
+            .await?;
+        lasting.forget(bytes);
         return Ok(Ended::Buried);
     }
     work(parts, line, bytes, redelivered, stop).await

@@ -74,6 +74,9 @@ impl Channel for Provider {
     }
 }
 
+/// A user whose retry makes the work on the whole batch panic.
+pub(crate) const POISON: Uid = Uid(66);
+
 /// The embedded queue, whose ladder can be cut off.
 struct Cut {
     queue: Arc<EmbeddedQueue>,
@@ -87,6 +90,7 @@ impl JobQueue for Cut {
     }
 
     async fn delay(&self, batch: &Batch, wait: Duration) -> Result<(), StoreError> {
+        assert!(!batch.entries.iter().any(|e| e.uid == POISON), "on purpose");
         if self.off.load(Ordering::SeqCst) {
             return Err(StoreError::Unavailable("cut off".into()));
         }
@@ -107,6 +111,10 @@ impl JobQueue for Cut {
         limit: usize,
     ) -> Result<Vec<(DeadId, DeadLetter)>, StoreError> {
         self.queue.dead(after, limit).await
+    }
+
+    async fn forget_dead(&self, before: Instant) -> Result<u64, StoreError> {
+        self.queue.forget_dead(before).await
     }
 
     async fn depth(&self, channel: &ChannelName) -> Result<Depth, StoreError> {
