@@ -119,6 +119,39 @@ impl Iterator for UserRows {
     }
 }
 
+/// The lines of a text file, gzip or not: CRLF, a byte order mark and blank lines are fine.
+pub struct TextLines {
+    lines: Lines,
+    read: Counter,
+}
+
+impl TextLines {
+    /// Begins to read.
+    pub fn open(reader: Box<dyn Read + Send>) -> std::io::Result<Self> {
+        let (source, read) = unpacked(reader)?;
+        Ok(Self { lines: Lines::new(source), read })
+    }
+
+    /// The next line that is not blank, without its end; refused when it is longer than [`LONGEST_LINE`], and then skipped
+    /// without being held. `None` at the end.
+    pub fn next_line(&mut self) -> std::io::Result<Option<Result<&[u8], Refusal>>> {
+        Ok(self.lines.next()?.map(|line| match line {
+            Line::Whole(text) => Ok(text),
+            Line::TooLong => Err(lines::too_long()),
+        }))
+    }
+
+    /// The number of the line read last, from 1.
+    pub fn number(&self) -> u64 {
+        self.lines.number()
+    }
+
+    /// Bytes taken from the file as it is stored.
+    pub fn bytes_read(&self) -> u64 {
+        self.read.get()
+    }
+}
+
 impl RowError {
     fn of(line: u64, Refusal { field, reason }: Refusal) -> Self {
         Self { line, field, reason }

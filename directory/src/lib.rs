@@ -12,7 +12,7 @@ use async_trait::async_trait;
 pub use change::{Applied, Change, NewDevice, NewUser, Refusal};
 use domain::{ChannelName, Instant, Uid, Zone};
 pub use embedded::EmbeddedDirectory;
-pub use import::{Format, LONGEST_LINE, Row, RowError, UserRows};
+pub use import::{Format, LONGEST_LINE, Row, RowError, TextLines, UserRows};
 pub use line::{ChangeLine, DeviceLine, parse_line, to_line};
 pub use plumbing::StoreError;
 pub use roster::{MOST_CHANNELS, MOST_ROWS, RosterPage, RosterRow};

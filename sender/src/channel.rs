@@ -6,6 +6,7 @@ mod public_resolver;
 mod retry_after;
 mod signature;
 mod stub;
+mod telling;
 mod webhook;
 
 use std::{sync::Arc, time::Duration};
@@ -28,6 +29,9 @@ pub trait Channel: Send + Sync {
 pub struct Push<'a> {
     /// Message id, idempotency key and collapse id.
     pub identity: &'a Identity,
+    /// The identity as text; of a user's second and further devices with a mark of the device behind it, so that a
+    /// receiver that keeps to the key does not take them for repeats.
+    pub key: &'a str,
     /// Token or address of the device. A secret: never logged.
     pub address: &'a str,
     /// The language of the text.

@@ -50,12 +50,17 @@ pub struct Line {
     pub limits: Limits,
     /// Refusals for quota since the last push that was accepted.
     throttles: AtomicU32,
+    /// Pushes since the last accepted one that were answered as if the channel took nothing; `u32::MAX` before the first.
+    stops: AtomicU32,
 }
+
+/// So many pushes in a row that are answered as if the channel took nothing, and it is taken at its word.
+const STOPS: u32 = 20;
 
 impl Line {
     /// A channel and its limits.
     pub fn new(name: ChannelName, channel: Arc<dyn Channel>, limits: Limits) -> Self {
-        Self { name, channel, limits, throttles: AtomicU32::new(0) }
+        Self { name, channel, limits, throttles: AtomicU32::new(0), stops: AtomicU32::new(u32::MAX) }
     }
 
     /// The provider asked for less: the whole channel pauses for as long as it said, or else longer each time. Of a burst
@@ -69,8 +74,19 @@ impl Line {
         self.limits.throttle(asked.unwrap_or_else(|| jittered(longer, u64::from(times))));
     }
 
+    /// The provider answered as if it took nothing at all: whether it did take others just before, so that only this one
+    /// push is meant.
+    pub(crate) fn takes_others(&self) -> bool {
+        let stops =
+            self.stops.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| Some(n.saturating_add(1)));
+        stops.is_ok_and(|before| before < STOPS)
+    }
+
     /// The provider accepted a push.
     pub(crate) fn accepted(&self) {
+        if self.stops.load(Ordering::Relaxed) > 0 {
+            self.stops.store(0, Ordering::Relaxed);
+        }
         if self.throttles.load(Ordering::Relaxed) > 0 {
             self.throttles.store(0, Ordering::Relaxed);
         }

@@ -60,9 +60,15 @@ pub(crate) async fn push_user(
         }
     };
     let identity = Identity { campaign: batch.campaign.clone(), uid: entry.uid, day: batch.day };
-    let pushes = devices.iter().map(|device| {
+    let keys = devices.iter().enumerate().map(|(index, device)| match index {
+        0 => identity.to_string(),
+        _ => format!("{identity}.{:016x}", xxhash_rust::xxh3::xxh3_64(device.address.as_bytes())),
+    });
+    let keys: Vec<String> = keys.collect();
+    let pushes = devices.iter().zip(&keys).map(|(device, key)| {
         let push = Push {
             identity: &identity,
+            key,
             address: &device.address,
             language: &user.language,
             title: &title,
@@ -105,14 +111,17 @@ async fn push_device(parts: &Parts, line: &Line, push: &Push<'_>) -> Result<(), 
     match &end {
         Ok(()) => line.accepted(),
         Err(Fault::Throttled { after }) => line.throttle(*after, &parts.settings),
+        // others are accepted: it is this push alone that is not
+        Err(Fault::Stopped { detail }) if line.takes_others() => {
+            return Err(Some(Fault::Refused { detail: detail.clone() }));
+        }
         Err(Fault::Stopped { detail }) => {
-            tracing::error!(channel = %line.name, detail, "the channel takes nothing as it is set up; it rests");
+            if line.limits.paused().is_none() {
+                tracing::error!(channel = %line.name, detail, "the channel takes nothing as it is set up; it rests");
+            }
             line.limits.throttle(STOPPED);
         }
-        Err(Fault::Refused { detail }) => {
-            tracing::warn!(channel = %line.name, identity = %push.identity, detail, "refused for good");
-        }
-        Err(Fault::Retry { .. } | Fault::NoAnswer | Fault::DeviceGone { .. }) => {}
+        Err(Fault::Refused { .. } | Fault::Retry { .. } | Fault::NoAnswer | Fault::DeviceGone { .. }) => {}
     }
     end.map_err(Some)
 }

@@ -104,6 +104,7 @@ mod tests {
         };
         stub.push(&Push {
             identity: &identity,
+            key: &identity.to_string(),
             address: "a",
             language: &Language::default(),
             title: "t",

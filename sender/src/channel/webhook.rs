@@ -13,6 +13,7 @@ use super::{
     private_address::{is_local_name, is_private},
     public_resolver::PublicResolver,
     signature::Signer,
+    telling::Telling,
 };
 
 /// Settings of a webhook.
@@ -49,7 +50,7 @@ const CONNECT_TIME: Duration = Duration::from_secs(5);
 
 /// Posts JSON to an address of the app's: one request a device, signed after Standard Webhooks when there is a secret.
 ///
-/// Headers: `Idempotency-Key` and `webhook-id` (the identity as text, the same at every try), `webhook-timestamp` (Unix
+/// Headers: `Idempotency-Key` and `webhook-id` (the push's key, the same at every try), `webhook-timestamp` (Unix
 /// seconds of this try), `webhook-signature` (`v1,` and base64). HTTP/2 where the server offers it under TLS, else
 /// HTTP/1.1. Redirects are not followed, proxies of the environment not used.
 #[derive(Debug)]
@@ -57,6 +58,7 @@ pub struct Webhook {
     client: Client,
     url: Url,
     signer: Option<Signer>,
+    telling: Telling,
 }
 
 impl Webhook {
@@ -67,29 +69,45 @@ impl Webhook {
     /// allowed), `timeout`, `secret` (not one).
     pub fn new(settings: &WebhookSettings) -> Result<Self, SetupError> {
         let (url, signer) = (settings.address()?, settings.signer()?);
-        Ok(Self { client: settings.client()?, url, signer })
+        let telling = Telling::new(url.host_str().unwrap_or_default());
+        Ok(Self { client: settings.client()?, url, signer, telling })
     }
 }
 
 #[async_trait]
 impl Channel for Webhook {
     async fn push(&self, push: &Push<'_>) -> Result<(), Fault> {
-        let id = push.identity.to_string();
-        let body = Payload::of(push, &id).encode()?;
+        let id = push.key;
+        let body = Payload::of(push).encode()?;
         let timestamp = Utc::now().timestamp();
         let mut request = self
             .client
             .post(self.url.clone())
             .header(CONTENT_TYPE, "application/json")
-            .header("idempotency-key", &id)
-            .header("webhook-id", &id)
+            .header("idempotency-key", id)
+            .header("webhook-id", id)
             .header("webhook-timestamp", timestamp);
         if let Some(signer) = &self.signer {
-            request = request.header("webhook-signature", signer.sign(&id, timestamp, &body));
+            request = request.header("webhook-signature", signer.sign(id, timestamp, &body));
         }
         match request.body(body).send().await {
-            Ok(response) => judge(response, Utc::now()).await,
-            Err(error) => Err(judge_failure(&error)),
+            Ok(response) => {
+                let status = response.status();
+                let end = judge(response, Utc::now()).await;
+                if end.is_err() {
+                    self.telling.tell(status.as_str());
+                }
+                end
+            }
+            Err(error) => {
+                let fault = judge_failure(&error);
+                self.telling.tell(match fault {
+                    Fault::Retry { .. } => "no connection",
+                    Fault::NoAnswer => "no answer",
+                    _ => "not sent",
+                });
+                Err(fault)
+            }
         }
     }
 }
@@ -112,9 +130,9 @@ struct Payload<'a> {
 }
 
 impl<'a> Payload<'a> {
-    fn of(push: &Push<'a>, id: &'a str) -> Self {
+    fn of(push: &Push<'a>) -> Self {
         Self {
-            id,
+            id: push.key,
             campaign: push.identity.campaign.as_str(),
             day: push.identity.day,
             uid: push.identity.uid.to_string(),

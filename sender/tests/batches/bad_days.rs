@@ -231,3 +231,23 @@ async fn past_its_deadline_a_batch_of_a_resting_channel_expires_at_once() {
     let sums = rig.sums().await;
     assert_eq!((sums.reasons[usize::from(Reason::Deadline.code())], sums.open), (5, 0));
 }
+
+#[tokio::test]
+async fn one_push_that_is_answered_as_if_the_channel_took_nothing_does_not_stop_the_others() {
+    let nothing = Fault::Stopped { detail: "status 404".into() };
+    let provider =
+        Provider::new(move |seen, _| if seen.uid % 20 == 1 { Err(nothing.clone()) } else { Ok(()) });
+    let rig = Rig::new(&provider, settings(), &Quota::default()).await;
+    let batch = rig.sealed((200..300).map(user).collect(), |_| 5_000).await;
+    assert_eq!(rig.work(&batch, false).await.unwrap(), Ended::Done);
+    let sums = rig.sums().await;
+    assert_eq!((sums.delivered, sums.class(Class::Rejected), sums.open), (95, 5, 0));
+
+    // a channel that takes nothing from the start rests instead, and refuses nobody
+    let provider = Provider::new(|_, _| Err(Fault::Stopped { detail: "status 401".into() }));
+    let rig = Rig::new(&provider, settings(), &Quota::default()).await;
+    let batch = rig.sealed((200..300).map(user).collect(), |_| 5_000).await;
+    assert_eq!(rig.work(&batch, false).await.unwrap(), Ended::Delayed);
+    assert_eq!(rig.sums().await.open, 100);
+    assert!(rig.parts.lines[&stub()].limits.paused().is_some());
+}

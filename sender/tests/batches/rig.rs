@@ -33,6 +33,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Seen {
     pub(crate) uid: u64,
     pub(crate) identity: String,
+    pub(crate) key: String,
     pub(crate) address: String,
     pub(crate) body: String,
 }
@@ -62,6 +63,7 @@ impl Channel for Provider {
         let seen = Seen {
             uid: push.identity.uid.0,
             identity: push.identity.to_string(),
+            key: push.key.to_owned(),
             address: push.address.to_owned(),
             body: push.body.to_owned(),
         };

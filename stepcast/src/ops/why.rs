@@ -72,6 +72,7 @@ async fn not_due(state: &OpsState, night: &Night, uid: Uid) -> Result<Json<Value
             format!("campaign {} is not configured", night.campaign),
         ));
     };
+    let known = state.parts.ledger.nights().await?.contains(night);
     let zone = user.zone_on(night.day);
     let fires = domain::fire(&campaign.line, campaign.window, zone, night.day);
     let reason = match fires {
@@ -82,6 +83,7 @@ async fn not_due(state: &OpsState, night: &Night, uid: Uid) -> Result<Json<Value
         }
         Some(fire) if user.consent_at > fire.at => "the user opted in after the hour",
         Some(fire) if fire.at > state.clock.now() => "the night is not sealed yet in the user's zone",
+        Some(_) if !known => "nothing of this night was sealed here, or it is older than 14 days",
         Some(_) => "the user was not due when the night was sealed",
     };
     let due = fires.map(|f| f.at + TimeDelta::seconds(domain::slot(uid, campaign.window).into()));

@@ -44,6 +44,7 @@ async fn push(webhook: &Webhook) -> Result<(), Fault> {
     let deadline = "2026-06-08T03:00:00Z".parse().unwrap();
     let push = Push {
         identity: &identity,
+        key: &identity.to_string(),
         address: "device-7",
         language: &language,
         title: "Hoje",
@@ -268,7 +269,12 @@ async fn a_name_that_leads_inside_is_stopped() {
     let (address, seen) = receiver(|| answer(200, None)).await;
     let guarded = WebhookSettings { allow_private: false, ..settings("https://push.example.com/".into()) };
     let inside = Url::parse(&format!("http://localhost:{}/", address.port())).unwrap();
-    let webhook = Webhook { client: guarded.client().unwrap(), url: inside, signer: None };
+    let webhook = Webhook {
+        client: guarded.client().unwrap(),
+        url: inside,
+        signer: None,
+        telling: Telling::new("inside"),
+    };
     let stopped = push(&webhook).await;
     assert!(matches!(stopped, Err(Fault::Stopped { .. })), "{stopped:?}");
     assert!(seen.lock().unwrap().is_empty());

@@ -1,10 +1,7 @@
-use std::io::{BufReader, Read};
-
 use anyhow::{Context, bail};
 use config::Config;
-use directory::Format;
+use directory::{Format, TextLines};
 use domain::{Day, Uid};
-use flate2::bufread::MultiGzDecoder;
 use serde_json::json;
 
 use super::{open, piece::Pieces};
@@ -20,28 +17,33 @@ pub(in crate::commands) async fn steps(config: Config, asked: ImportFile) -> any
         bail!("{name}: steps are imported from CSV (uid,day,steps); use --format csv if it is that");
     }
     let (file, progress) = open(&asked.file)?;
-    let read = BufReader::with_capacity(1 << 16, progress.wrap_read(file));
-    let mut rows = csv::ReaderBuilder::new().flexible(true).from_reader(plain(read)?);
-    let header = rows.headers().with_context(|| name.clone())?.clone();
-    let places =
-        COLUMNS.map(|column| header.iter().position(|h| h.trim_start_matches('\u{feff}').trim() == column));
+    let mut lines = TextLines::open(Box::new(file)).with_context(|| name.clone())?;
+    let header = lines.next_line().with_context(|| name.clone())?;
+    let header = header
+        .and_then(Result::ok)
+        .map(|line| String::from_utf8_lossy(line).into_owned())
+        .unwrap_or_default();
+    let places = COLUMNS.map(|column| header.split(',').position(|h| h.trim() == column));
     let [Some(uid), Some(day), Some(steps)] = places else {
-        bail!("{name}: the header needs the columns {}", COLUMNS.join(", "));
+        bail!("{name}: the first line must name the columns {}", COLUMNS.join(", "));
     };
     let access = Access::open_or_make(config).await?;
     let mut pieces = Pieces::new(&access, "/ops/v1/steps");
-    let mut record = csv::StringRecord::new();
-    loop {
-        let line = rows.position().line();
-        match rows.read_record(&mut record) {
-            Ok(false) => break,
-            Err(fault) if fault.is_io_error() => return Err(fault).context(name),
-            Err(fault) => pieces.refuse(line, "row", &fault.to_string()),
-            Ok(true) => match row(&record, [uid, day, steps]) {
-                Ok(row) => pieces.add(line, &row).await?,
-                Err((field, reason)) => pieces.refuse(line, field, &reason),
-            },
+    let broken = loop {
+        let parsed = match lines.next_line() {
+            Ok(None) => break None,
+            Err(fault) => break Some(fault),
+            Ok(Some(Ok(line))) => row(line, [uid, day, steps]),
+            Ok(Some(Err(refusal))) => Err(("line", refusal.reason)),
+        };
+        match parsed {
+            Ok(row) => pieces.add(lines.number(), &row).await?,
+            Err((field, reason)) => pieces.refuse(lines.number(), field, &reason),
         }
+        progress.set_position(lines.bytes_read());
+    };
+    if let Some(fault) = &broken {
+        pieces.refuse(lines.number(), "file", &format!("cannot be read on: {fault}; the rows before are in"));
     }
     let told = pieces.end().await?;
     progress.finish_and_clear();
@@ -49,18 +51,15 @@ pub(in crate::commands) async fn steps(config: Config, asked: ImportFile) -> any
     Ok(told.ending())
 }
 
-fn row(record: &csv::StringRecord, [uid, day, steps]: [usize; 3]) -> Result<String, (&'static str, String)> {
-    let field = |at| record.get(at).map(str::trim).unwrap_or_default();
-    let uid: Uid = field(uid).parse().map_err(|e: domain::BadUid| ("uid", e.to_string()))?;
-    let day: Day = field(day).parse().map_err(|e: domain::BadDay| ("day", e.to_string()))?;
-    let steps: u32 = field(steps)
-        .parse()
-        .map_err(|_| ("steps", format!("{:?}: a whole number is wanted", field(steps))))?;
+/// A row as NDJSON. Its three cells are plain numbers, so no quotes are read.
+fn row(line: &[u8], [uid, day, steps]: [usize; 3]) -> Result<String, (&'static str, String)> {
+    let line = std::str::from_utf8(line).map_err(|_| ("line", "is not UTF-8".to_owned()))?;
+    let cells: Vec<&str> = line.split(',').map(str::trim).collect();
+    let cell = |at: usize| cells.get(at).copied().unwrap_or_default();
+    let uid: Uid = cell(uid).parse().map_err(|e: domain::BadUid| ("uid", e.to_string()))?;
+    let day: Day = cell(day).parse().map_err(|e: domain::BadDay| ("day", e.to_string()))?;
+    let shown = || cell(steps).chars().take(40).collect::<String>();
+    let steps: u32 =
+        cell(steps).parse().map_err(|_| ("steps", format!("{:?}: a whole number is wanted", shown())))?;
     Ok(json!({ "uid": uid.0, "day": day, "steps": steps }).to_string())
-}
-
-/// The text of a file that may be gzip.
-fn plain(mut from: impl std::io::BufRead + 'static) -> anyhow::Result<Box<dyn Read>> {
-    let zipped = from.fill_buf()?.starts_with(&[0x1f, 0x8b]);
-    Ok(if zipped { Box::new(MultiGzDecoder::new(from)) } else { Box::new(from) })
 }
