@@ -25,6 +25,8 @@ pub enum DeadReason {
     UnknownSeal,
     /// Working it panicked too often.
     Panicked,
+    /// The work on it failed for good.
+    Unworkable,
 }
 
 /// A message that nobody will work any more, kept to be looked at.
@@ -72,7 +74,7 @@ impl DeadLetter {
 
 impl DeadReason {
     /// All reasons.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Malformed,
         Self::Attempts,
         Self::PastDeadline,
@@ -80,6 +82,7 @@ impl DeadReason {
         Self::UnknownChannel,
         Self::UnknownSeal,
         Self::Panicked,
+        Self::Unworkable,
     ];
 
     /// Its name in lists, metrics and stores.
@@ -92,6 +95,7 @@ impl DeadReason {
             Self::UnknownChannel => "unknown_channel",
             Self::UnknownSeal => "unknown_seal",
             Self::Panicked => "panicked",
+            Self::Unworkable => "unworkable",
         }
     }
 }

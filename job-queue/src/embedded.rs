@@ -1,5 +1,6 @@
 mod channel;
 mod consumer;
+mod graves;
 mod rows;
 mod shared;
 
@@ -27,12 +28,13 @@ pub struct EmbeddedQueue {
     limits: Limits,
 }
 
-/// What an embedded queue may grow to. At a limit nothing is dropped: what is new is refused as full.
+/// What an embedded queue may grow to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Batches of all channels in queues and ladders together.
+    /// Batches of all channels in queues and ladders together. At the limit what is new is refused as full.
     pub batches: u64,
-    /// Dead letters of all channels.
+    /// Dead letters of all channels. At the limit the oldest gives way: what cannot be buried would stop its channel, and
+    /// what became of each user is in the ledger.
     pub dead: u64,
 }
 
@@ -89,7 +91,7 @@ impl EmbeddedQueue {
             self.shared.with(channel, |_| ())?;
         }
         let most = self.limits.batches;
-        let then = move |shared: &Shared| {
+        let then = move |shared: &Shared, ()| {
             for (channel, item) in known {
                 shared.look(&channel, |c| match due {
                     Some(due) => c.delay(item, due),
@@ -129,13 +131,11 @@ impl JobQueue for EmbeddedQueue {
     }
 
     async fn bury(&self, letter: DeadLetter) -> Result<(), StoreError> {
-        let (letter, most) = (letter.cut(), self.limits.dead);
-        let channel = letter.channel.clone();
-        self.shared.with(&channel, |_| ())?;
-        let then = move |shared: &Shared| {
-            shared.look(&channel, |c| c.buried());
-        };
-        self.shared.write(move |to| rows::bury(to, &letter, most), then).await
+        graves::bury(&self.shared, letter.cut(), self.limits.dead).await
+    }
+
+    async fn forget_dead(&self, before: domain::Instant) -> Result<u64, StoreError> {
+        graves::forget(&self.shared, before).await
     }
 
     async fn dead(
@@ -143,7 +143,7 @@ impl JobQueue for EmbeddedQueue {
         after: Option<DeadId>,
         limit: usize,
     ) -> Result<Vec<(DeadId, DeadLetter)>, StoreError> {
-        Ok(rows::dead(&self.shared.file, after, limit.min(MOST_DEAD))?)
+        Ok(graves::list(&self.shared.file, after, limit.min(MOST_DEAD))?)
     }
 
     async fn depth(&self, channel: &ChannelName) -> Result<Depth, StoreError> {

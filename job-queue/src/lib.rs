@@ -32,7 +32,7 @@ pub trait JobQueue: Send + Sync {
     /// A consumer of a channel's queue that holds at most `prefetch` unacknowledged deliveries.
     async fn consume(&self, channel: &ChannelName, prefetch: usize) -> Result<Box<dyn Consumer>, StoreError>;
 
-    /// Puts a message among the dead letters; answers when it is confirmed.
+    /// Puts a message among the dead letters; answers when it is confirmed. Where there is no room, the oldest give way.
     async fn bury(&self, letter: DeadLetter) -> Result<(), StoreError>;
 
     /// Up to `limit` dead letters, oldest first, those after `after`.
@@ -41,6 +41,9 @@ pub trait JobQueue: Send + Sync {
         after: Option<DeadId>,
         limit: usize,
     ) -> Result<Vec<(DeadId, DeadLetter)>, StoreError>;
+
+    /// Forgets dead letters that were given up before `before`; answers how many.
+    async fn forget_dead(&self, before: Instant) -> Result<u64, StoreError>;
 
     /// How full a channel's queue, ladder and dead letters are.
     async fn depth(&self, channel: &ChannelName) -> Result<Depth, StoreError>;

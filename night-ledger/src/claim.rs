@@ -100,10 +100,10 @@ impl Claim {
         Self(self.pushed().0 & !3 | 2)
     }
 
-    /// One that is over. What may have been taken ends as [`Reason::NoAnswer`] whatever the reason: it cannot be said
-    /// that nothing was received.
+    /// One that is over. What may have been taken ends as [`Reason::NoAnswer`], since it cannot be said that nothing was
+    /// received; but who has no steps now had none before, as totals only rise, and was not pushed to.
     pub fn close(self, reason: Reason) -> Self {
-        let reason = if self.maybe() { Reason::NoAnswer } else { reason };
+        let reason = if self.maybe() && reason != Reason::NoSteps { Reason::NoAnswer } else { reason };
         Self(self.0 & (MAYBE | AGAIN) | 3 | reason.code() << 4)
     }
 
@@ -172,7 +172,8 @@ mod tests {
     fn what_may_have_been_taken_is_never_said_not_to_be() {
         let taken = Claim::FRESH.claim(1, false).unwrap().retry(true);
         for reason in Reason::ALL {
-            assert_eq!(taken.close(reason).state(), State::Closed(Reason::NoAnswer));
+            let ends = if reason == Reason::NoSteps { reason } else { Reason::NoAnswer };
+            assert_eq!(taken.close(reason).state(), State::Closed(ends));
             assert_eq!(Claim::FRESH.close(reason).state(), State::Closed(reason));
         }
     }

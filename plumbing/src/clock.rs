@@ -1,18 +1,28 @@
+mod steady;
+
 use std::{
-    sync::atomic::{AtomicI64, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
     time::Duration,
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use self::steady::Steady;
+
 /// Where a daemon's loop takes its "now" from; everything below the loop gets it as an argument.
-/// It follows the system's clock, set off by a shift and, in a rehearsal, run faster.
+/// It follows the system's clock, set off by a shift and, in a rehearsal, run faster. A leap of the system's clock by more
+/// than a minute ahead is followed only once it has held for two minutes: under a clock that is wrong for a moment nights
+/// would be pushed too early, or closed.
 #[derive(Debug)]
 pub struct Clock {
     shift_ms: AtomicI64,
     rate: u32,
     start: DateTime<Utc>,
     started: std::time::Instant,
+    steady: Mutex<Steady>,
 }
 
 impl Clock {
@@ -23,11 +33,13 @@ impl Clock {
 
     /// The system's clock set off by `shift`, and run at `rate` times its pace from now on.
     pub fn shifted(shift: TimeDelta, rate: u32) -> Self {
+        let (start, started) = (Utc::now(), std::time::Instant::now());
         Self {
             shift_ms: AtomicI64::new(shift.num_milliseconds()),
             rate: rate.max(1),
-            start: Utc::now(),
-            started: std::time::Instant::now(),
+            start,
+            started,
+            steady: Mutex::new(Steady::new(start)),
         }
     }
 
@@ -50,7 +62,11 @@ impl Clock {
 
     fn base(&self) -> DateTime<Utc> {
         if self.rate == 1 {
-            return Utc::now();
+            let mut steady = self.steady.lock().unwrap_or_else(PoisonError::into_inner);
+            // in this order: a pause between the two looks like a leap that is over at the next look, and not like a step
+            // back, which is followed at once
+            let elapsed = self.started.elapsed();
+            return steady.show(Utc::now(), elapsed);
         }
         let elapsed = TimeDelta::from_std(self.started.elapsed() * self.rate).unwrap_or(TimeDelta::MAX);
         self.start.checked_add_signed(elapsed).unwrap_or(self.start)
@@ -69,6 +85,11 @@ mod tests {
         let off = clock.now() - target;
         assert!((0..1000).contains(&off.num_milliseconds()), "{off}");
         assert_eq!(clock.until(target - TimeDelta::seconds(1)), Duration::ZERO);
+        let wait = clock.until(target + TimeDelta::minutes(10));
+        assert!(
+            wait > Duration::from_secs(590) && wait < Duration::from_secs(601),
+            "a move is no leap: {wait:?}"
+        );
     }
 
     #[test]

@@ -1,78 +1,27 @@
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    path::{Path, PathBuf},
-    sync::Arc,
-    thread,
-};
+mod error;
+mod writer;
+
+use std::{panic::catch_unwind, path::Path, sync::Arc, thread};
 
 use redb::{Database, DatabaseError, ReadTransaction, ReadableDatabase, WriteTransaction};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
-/// Why the embedded file could not do what it was asked.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum FileError {
-    /// Another process has the file open.
-    #[error("{} is locked: another stepcast has it open", .0.display())]
-    Locked(PathBuf),
-    /// The file could not be opened or made.
-    #[error("{} cannot be opened: {detail}", .path.display())]
-    Open {
-        /// The file.
-        path: PathBuf,
-        /// What the engine or the system said.
-        detail: String,
-    },
-    /// The engine failed.
-    #[error("the data file failed: {0}")]
-    Engine(Arc<redb::Error>),
-    /// An entry cannot be read.
-    #[error("{what} cannot be read: {detail}")]
-    Entry {
-        /// Which kind of entry.
-        what: &'static str,
-        /// What is wrong with it.
-        detail: String,
-    },
-    /// A bound would be passed; nothing was written.
-    #[error("{what} is full: its limit is {limit}")]
-    Full {
-        /// What has the bound.
-        what: &'static str,
-        /// The bound.
-        limit: u64,
-    },
-    /// A piece of work panicked; nothing of it was written.
-    #[error("a write panicked and was undone: {0}")]
-    Panicked(String),
-    /// The writer is gone.
-    #[error("the data file is closed")]
-    Closed,
-}
-
-impl FileError {
-    /// An entry of kind `what` that cannot be read.
-    pub fn entry(what: &'static str, detail: impl ToString) -> Self {
-        Self::Entry { what, detail: detail.to_string() }
-    }
-}
-
-impl<E: Into<redb::Error>> From<E> for FileError {
-    fn from(error: E) -> Self {
-        Self::Engine(Arc::new(error.into()))
-    }
-}
+pub use self::error::FileError;
+use self::writer::{GROUP, Typed, Work, write_all};
 
 /// The one crash-safe file of an embedded installation: many readers, one writer thread that commits whatever
 /// has gathered while it was busy with the last commit. What was answered survives a kill.
+///
+/// Once the system fails to read or write the file, the engine answers nothing but errors until it is opened again: the
+/// writer ends, [`File::ended`] tells, and the process has to be started anew.
 pub struct File {
     database: Arc<Database>,
     /// Taken only when the file is dropped.
     writer: Option<mpsc::Sender<Box<dyn Work>>>,
     thread: Option<thread::JoinHandle<()>>,
+    end: watch::Receiver<Option<FileError>>,
 }
 
-/// Pieces of work that may wait for the writer, and the most that share a commit.
-const GROUP: usize = 512;
 /// Bytes of file pages held in memory.
 const CACHE: usize = 256 << 20;
 
@@ -87,18 +36,21 @@ impl File {
         // the engine panics on some damaged files
         let opened = catch_unwind(|| Database::builder().set_cache_size(CACHE).create(path));
         let database = match opened {
-            Ok(Ok(database)) => Arc::new(database),
+            Ok(Ok(database)) => database,
             Ok(Err(DatabaseError::DatabaseAlreadyOpen)) => return Err(FileError::Locked(path.into())),
             Ok(Err(error)) => return Err(failed(&error)),
             Err(panic) => return Err(failed(&format!("it is damaged: {}", text_of(panic.as_ref())))),
         };
-        let (writer, jobs) = mpsc::channel(GROUP);
+        Self::over(database).map_err(|e| failed(&e))
+    }
+
+    fn over(database: Database) -> std::io::Result<Self> {
+        let database = Arc::new(database);
+        let ((writer, jobs), (told, end)) = (mpsc::channel(GROUP), watch::channel(None));
         let held = Arc::clone(&database);
-        let thread = thread::Builder::new()
-            .name("file-writer".into())
-            .spawn(move || write_all(&held, jobs))
-            .map_err(|e| failed(&e))?;
-        Ok(Self { database, writer: Some(writer), thread: Some(thread) })
+        let thread =
+            thread::Builder::new().name("file-writer".into()).spawn(move || write_all(&held, jobs, &told))?;
+        Ok(Self { database, writer: Some(writer), thread: Some(thread), end })
     }
 
     /// A view of the file as it stands now.
@@ -116,8 +68,19 @@ impl File {
         let (reply, answer) = oneshot::channel();
         let job = Box::new(Typed { work, result: None, reply });
         let writer = self.writer.as_ref().ok_or(FileError::Closed)?;
-        writer.send(job).await.map_err(|_| FileError::Closed)?;
-        answer.await.map_err(|_| FileError::Closed)?
+        writer.send(job).await.map_err(|_| self.why())?;
+        answer.await.map_err(|_| self.why())?
+    }
+
+    /// Waits until the file can no longer be written, and answers why.
+    pub async fn ended(&self) -> FileError {
+        // an error says that the writer went without a word
+        let _ = self.end.clone().wait_for(Option::is_some).await;
+        self.why()
+    }
+
+    fn why(&self) -> FileError {
+        self.end.borrow().clone().unwrap_or(FileError::Closed)
     }
 }
 
@@ -132,81 +95,20 @@ impl Drop for File {
     }
 }
 
-trait Work: Send {
-    fn run(&mut self, to: &WriteTransaction) -> Result<(), FileError>;
-    fn answer(self: Box<Self>, end: Result<(), FileError>);
-}
-
-struct Typed<T, F> {
-    work: F,
-    result: Option<T>,
-    reply: oneshot::Sender<Result<T, FileError>>,
-}
-
-impl<T: Send, F> Work for Typed<T, F>
-where
-    F: FnMut(&WriteTransaction) -> Result<T, FileError> + Send,
-{
-    fn run(&mut self, to: &WriteTransaction) -> Result<(), FileError> {
-        let done = catch_unwind(AssertUnwindSafe(|| (self.work)(to)));
-        self.result = Some(done.unwrap_or_else(|panic| Err(FileError::Panicked(text_of(panic.as_ref()))))?);
-        Ok(())
-    }
-
-    fn answer(self: Box<Self>, end: Result<(), FileError>) {
-        let Self { result, reply, .. } = *self;
-        let whole = end.and_then(|()| result.ok_or(FileError::Closed));
-        // a caller that went away needs no answer
-        let _ = reply.send(whole);
-    }
-}
-
 /// What a panic said.
 pub fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
 
-fn write_all(database: &Database, mut jobs: mpsc::Receiver<Box<dyn Work>>) {
-    let mut group = Vec::with_capacity(GROUP);
-    while let Some(first) = jobs.blocking_recv() {
-        group.push(first);
-        while group.len() < GROUP
-            && let Ok(more) = jobs.try_recv()
-        {
-            group.push(more);
-        }
-        commit(database, &mut group);
-    }
-}
-
-/// Runs a group in one transaction. A failing piece of work is answered, and the others start over without it.
-fn commit(database: &Database, group: &mut Vec<Box<dyn Work>>) {
-    while !group.is_empty() {
-        let end = catch_unwind(AssertUnwindSafe(|| attempt(database, group)))
-            .unwrap_or_else(|panic| Err((None, FileError::Panicked(text_of(panic.as_ref())))));
-        match end {
-            Ok(()) => group.drain(..).for_each(|job| job.answer(Ok(()))),
-            Err((Some(failed), error)) => group.remove(failed).answer(Err(error)),
-            Err((None, error)) => group.drain(..).for_each(|job| job.answer(Err(error.clone()))),
-        }
-    }
-}
-
-fn attempt(database: &Database, group: &mut [Box<dyn Work>]) -> Result<(), (Option<usize>, FileError)> {
-    let transaction = database.begin_write().map_err(|e| (None, e.into()))?;
-    for (index, job) in group.iter_mut().enumerate() {
-        if let Err(error) = job.run(&transaction) {
-            drop(transaction); // undone
-            return Err((Some(index), error));
-        }
-    }
-    transaction.commit().map_err(|e| (None, e.into()))
-}
-
 #[cfg(test)]
 mod tests {
-    use redb::{ReadableTable, TableDefinition};
+    use std::{
+        io::{Error, ErrorKind},
+        sync::atomic::{AtomicBool, Ordering},
+    };
+
+    use redb::{ReadableTable, StorageBackend, TableDefinition, backends::InMemoryBackend};
 
     use super::*;
 
@@ -260,5 +162,60 @@ mod tests {
         let path = folder.path().join("data");
         let _held = File::open(&path).unwrap();
         assert!(matches!(File::open(&path), Err(FileError::Locked(at)) if at == path));
+    }
+
+    /// A disk that can be filled.
+    #[derive(Debug)]
+    struct Disk {
+        memory: InMemoryBackend,
+        full: Arc<AtomicBool>,
+    }
+
+    impl Disk {
+        fn room(&self) -> Result<(), Error> {
+            if self.full.load(Ordering::SeqCst) { Err(ErrorKind::StorageFull.into()) } else { Ok(()) }
+        }
+    }
+
+    impl StorageBackend for Disk {
+        fn len(&self) -> Result<u64, Error> {
+            self.memory.len()
+        }
+
+        fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), Error> {
+            self.memory.read(offset, out)
+        }
+
+        fn set_len(&self, len: u64) -> Result<(), Error> {
+            self.room()?;
+            self.memory.set_len(len)
+        }
+
+        fn sync_data(&self) -> Result<(), Error> {
+            self.memory.sync_data()
+        }
+
+        fn write(&self, offset: u64, data: &[u8]) -> Result<(), Error> {
+            self.room()?;
+            self.memory.write(offset, data)
+        }
+    }
+
+    #[tokio::test]
+    async fn a_full_disk_ends_the_writer_and_says_so() {
+        let full = Arc::new(AtomicBool::new(false));
+        let disk = Disk { memory: InMemoryBackend::new(), full: Arc::clone(&full) };
+        let file = File::over(Database::builder().create_with_backend(disk).unwrap()).unwrap();
+        assert_eq!(bump(&file, 1, false).await.unwrap(), 1);
+        assert!(bump(&file, 1, true).await.is_err());
+        full.store(true, Ordering::SeqCst);
+        let failed = bump(&file, 1, false).await.unwrap_err();
+        assert!(matches!(&failed, FileError::Ended(why) if why.contains("the disk is full")), "{failed}");
+        // room again is of no use to the engine: only another opening is
+        full.store(false, Ordering::SeqCst);
+        let ended = tokio::time::timeout(std::time::Duration::from_secs(60), file.ended()).await.unwrap();
+        assert_eq!(ended.to_string(), failed.to_string());
+        let after = bump(&file, 1, false).await.unwrap_err();
+        assert_eq!(after.to_string(), failed.to_string());
     }
 }

@@ -13,18 +13,24 @@ pub(crate) struct Entry {
     pub(crate) night: Night,
     pub(crate) instant: Instant,
     pub(crate) zones: Vec<SealZone>,
+    /// The zones whose clock changes at this hour, and the rule by which the instant was found.
+    pub(crate) shifted: Vec<(Zone, Rule)>,
 }
 
 impl Entry {
+    fn new(night: Night, instant: Instant) -> Self {
+        Self { night, instant, zones: Vec::new(), shifted: Vec::new() }
+    }
+
     /// The latest deadline of its zones.
     pub(crate) fn deadline(&self) -> Instant {
         self.zones.iter().map(|z| z.deadline).max().unwrap_or(self.instant)
     }
 }
 
-/// What fires between `from` and `to`, by instant. A zone whose hour was moved by a change of its clock is logged.
+/// What fires between `from` and `to`, by instant.
 pub(crate) fn agenda(campaign: &Campaign, zones: &[Zone], from: Instant, to: Instant) -> Vec<Entry> {
-    let mut entries: BTreeMap<(Instant, Night), Vec<SealZone>> = BTreeMap::new();
+    let mut entries: BTreeMap<(Instant, Night), Entry> = BTreeMap::new();
     for &zone in zones {
         // a day more on each side: a gap can push a fire past its date's end
         let mut day = zone.day_at(from).previous();
@@ -33,12 +39,13 @@ pub(crate) fn agenda(campaign: &Campaign, zones: &[Zone], from: Instant, to: Ins
             if let Some(fire) = fire(&campaign.line, campaign.window, zone, day)
                 && (from..=to).contains(&fire.at)
             {
-                if fire.rule != Rule::Exact {
-                    tracing::info!(campaign = %campaign.name, %zone, %day, at = %fire.at, rule = fire.rule.name(),
-                        "the clock of the zone changes at this hour: the run is shifted by the rule");
-                }
                 let night = Night { campaign: campaign.name.clone(), day };
-                entries.entry((fire.at, night)).or_default().push(SealZone { zone, deadline: fire.deadline });
+                let entry =
+                    entries.entry((fire.at, night.clone())).or_insert_with(|| Entry::new(night, fire.at));
+                entry.zones.push(SealZone { zone, deadline: fire.deadline });
+                if fire.rule != Rule::Exact {
+                    entry.shifted.push((zone, fire.rule));
+                }
             }
             if day == day.next() {
                 break;
@@ -46,7 +53,7 @@ pub(crate) fn agenda(campaign: &Campaign, zones: &[Zone], from: Instant, to: Ins
             day = day.next();
         }
     }
-    entries.into_iter().map(|((instant, night), zones)| Entry { night, instant, zones }).collect()
+    entries.into_values().collect()
 }
 
 /// How far back entries are looked for at `now`.

@@ -1,6 +1,7 @@
 //! When and for whom: seals ahead of the hour, publishes each slot at its second, closes nights.
 
 mod agenda;
+mod first_error;
 mod metrics;
 mod plan;
 mod roster;

@@ -18,13 +18,27 @@ pub struct Metrics {
     pub never_worked: Counter,
     /// Ticks that failed and were tried again.
     pub failed_ticks: Counter,
-    /// How late the last batch went out after its second, in seconds.
+    /// By how many seconds the batch that is latest after its second was confirmed, or is waiting, in the last tick that had
+    /// something to publish.
     pub slot_lag: Gauge<f64, AtomicU64>,
     /// The N of nights not sealed yet.
     pub shards: Gauge,
+    /// When the last tick was done that left no error, in seconds since 1970, real time; the scheduler's start before the
+    /// first.
+    pub last_tick: Gauge<f64, AtomicU64>,
 }
 
 impl Metrics {
+    /// How long ago the last whole tick was, in seconds of real time; never negative.
+    pub fn since_last_tick(&self) -> f64 {
+        (unix_now() - self.last_tick.get()).max(0.0)
+    }
+
+    /// Notes that a whole tick was done now.
+    pub(crate) fn ticked(&self) {
+        self.last_tick.set(unix_now());
+    }
+
     /// Registers them, with names that start with `stepcast_scheduler_`.
     pub fn register(&self, registry: &mut Registry) {
         let to = registry.sub_registry_with_prefix("stepcast_scheduler");
@@ -37,7 +51,20 @@ impl Metrics {
             self.never_worked.clone(),
         );
         to.register("failed_ticks", "Ticks that failed and are tried again", self.failed_ticks.clone());
-        to.register("slot_lag_seconds", "How late the last batch went out", self.slot_lag.clone());
+        to.register(
+            "slot_lag_seconds",
+            "How late the latest batch is after its second",
+            self.slot_lag.clone(),
+        );
         to.register("shards", "Shards of nights not sealed yet", self.shards.clone());
+        to.register(
+            "last_tick_timestamp_seconds",
+            "When the last tick was done that left no error",
+            self.last_tick.clone(),
+        );
     }
+}
+
+fn unix_now() -> f64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }

@@ -6,6 +6,8 @@ use night_ledger::Seal;
 /// A seal on its way into the queue: its batches in order, and how many of them are confirmed.
 pub(crate) struct Plan {
     pub(crate) key: SealKey,
+    /// Whether its campaign is ours to publish; what is not is only closed.
+    pub(crate) ours: bool,
     pub(crate) deadline: Instant,
     /// Batches confirmed by the queue.
     pub(crate) confirmed: u32,
@@ -16,9 +18,19 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn new(key: SealKey, seal: Seal, epoch: u64, confirmed: u32) -> Self {
+    pub(crate) fn new(key: SealKey, seal: Seal, ours: bool, epoch: u64, confirmed: u32) -> Self {
         let deadline = seal.deadline().unwrap_or(key.instant);
-        Self { key, deadline, confirmed, epoch, cuts: seal.batches(MOST_UIDS), seal }
+        Self { key, ours, deadline, confirmed, epoch, cuts: seal.batches(MOST_UIDS), seal }
+    }
+
+    /// Whether it may still be published at `now`: nothing goes out past the deadline.
+    pub(crate) fn publishable(&self, now: Instant) -> bool {
+        self.ours && self.deadline > now
+    }
+
+    /// Whether it has fired, is not wholly published and still can be.
+    pub(crate) fn publishing(&self, now: Instant) -> bool {
+        self.publishable(now) && self.key.instant <= now && self.next_due().is_some()
     }
 
     /// When the next batch is due; `None` when all are confirmed.

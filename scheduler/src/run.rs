@@ -20,8 +20,12 @@ pub async fn run(mut scheduler: Scheduler, clock: &Clock, stop: CancellationToke
             Err(error) => {
                 scheduler.metrics().failed_ticks.inc();
                 failures = failures.saturating_add(1);
-                tracing::warn!(%error, failures, "the scheduler could not do its work and tries again");
-                LONGEST * failures.min(20)
+                // one that lasts is told at the 1st, 2nd, 4th, 8th ... time
+                if failures.is_power_of_two() {
+                    tracing::warn!(%error, failures, "the scheduler could not do all of its work and tries again");
+                }
+                // no longer than ever: the rest of the work goes on, to the second
+                LONGEST
             }
         };
         tokio::select! {

@@ -1,22 +1,23 @@
+mod closing;
+mod owning;
+mod publishing;
 mod sealing;
+mod upcoming;
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
+    time::Instant as RealInstant,
 };
 
 use chrono::TimeDelta;
 use directory::Directory;
-use domain::{Campaign, CampaignName, Instant, Night, SealKey, Shard, ShardCount};
+use domain::{Campaign, CampaignName, Instant, Night, SealKey, Shard};
 use job_queue::JobQueue;
-use night_ledger::{ClosedOpen, NightLedger, Owner, Raised, StoreError};
+use night_ledger::{ClosedOpen, NightLedger, Owner, StoreError};
 
-use crate::{
-    Metrics, Settings,
-    agenda::{self, Entry},
-    plan::Plan,
-    shards::Shards,
-};
+use self::{closing::GRACE, sealing::HeldBack, upcoming::Agenda};
+use crate::{Metrics, Settings, first_error::FirstError, plan::Plan, shards::Shards};
 
 /// Puts the night's work into the queue. It calls nobody and waits for nobody but the stores and the queue's confirm.
 pub struct Scheduler {
@@ -28,22 +29,17 @@ pub struct Scheduler {
     metrics: Metrics,
     shards: Shards,
     agenda: Option<Agenda>,
-    /// Seals that are not closed yet and belong to a shard of ours.
+    /// Seals that are not closed yet and belong to a shard of ours, of whatever campaign.
     plans: BTreeMap<SealKey, Plan>,
     /// Nights whose seals were read from the ledger, by the epoch they were read under.
     loaded: BTreeMap<(Night, Shard), u64>,
-    /// Seals that are known to be written.
+    /// Places with nothing left to seal: the seal is written, or its zones are in other seals.
     sealed: HashSet<(Night, Instant, Shard)>,
     /// Entries of the agenda with nothing left to seal in the shards of ours.
     settled: HashSet<(Night, Instant)>,
+    /// Entries whose seals failed.
+    held_back: HashMap<(Night, Instant), HeldBack>,
     forgotten: Option<Instant>,
-}
-
-/// The agenda as it was made, and when; made again every half minute and whenever the clock went back.
-struct Agenda {
-    made: Instant,
-    entries: Vec<(usize, Entry)>,
-    first_seen: BTreeMap<CampaignName, Instant>,
 }
 
 /// What a tick did.
@@ -57,19 +53,15 @@ pub struct Ticked {
     pub closed: ClosedOpen,
     /// Whether some seal that has fired is not wholly published yet and can still be.
     pub publishing: bool,
+    /// Whether nights past their deadline are left to be sealed and counted as missed.
+    pub behind: bool,
     /// When there is something to do next, as far as is known.
     pub next: Option<Instant>,
 }
 
-/// An agenda older than this is made again.
-const AGENDA_AGE: TimeDelta = TimeDelta::seconds(30);
-/// How far the agenda looks beyond the time to prepare.
-const AGENDA_AHEAD: TimeDelta = TimeDelta::hours(2);
-/// How long after its deadline a seal with open users is left to the senders before it is closed.
-const GRACE: TimeDelta = TimeDelta::minutes(2);
-
 impl Scheduler {
-    /// A scheduler over these stores. `owner` is drawn at random at each start of a process.
+    /// A scheduler over these stores. `owner` is drawn at random at each start of a process. Seals of other campaigns than
+    /// these are closed after their deadline and never published.
     pub fn new(
         directory: Arc<dyn Directory>,
         queue: Arc<dyn JobQueue>,
@@ -81,6 +73,7 @@ impl Scheduler {
         let shards = Shards::new(owner, settings.lease.0);
         let metrics = Metrics::default();
         metrics.shards.set(settings.shards.get().into());
+        metrics.ticked();
         Self {
             directory,
             queue,
@@ -94,6 +87,7 @@ impl Scheduler {
             loaded: BTreeMap::new(),
             sealed: HashSet::new(),
             settled: HashSet::new(),
+            held_back: HashMap::new(),
             forgotten: None,
         }
     }
@@ -103,160 +97,55 @@ impl Scheduler {
         &self.metrics
     }
 
-    /// The latest deadline of the seals that are not closed yet.
+    /// The latest deadline of the seals of its campaigns that are not closed yet.
     pub fn last_deadline(&self) -> Option<Instant> {
-        self.plans.values().map(|p| p.deadline).max()
+        self.plans.values().filter(|p| p.ours).map(|p| p.deadline).max()
     }
 
-    /// Does everything that is to be done at `now`: takes shards, seals ahead, publishes the slots that are due, closes
-    /// what is past its deadline. After an error the next tick goes on where this one stopped.
+    /// Does everything that is to be done at `now`: takes shards, seals what is ahead or inside its deadline, publishes the
+    /// slots that are due, and only then seals what was missed, closes what is past its deadline and forgets what is old.
+    /// All of it is tried, whatever fails; the first error is answered, and the next tick goes on where this one stopped.
     pub async fn tick(&mut self, now: Instant) -> Result<Ticked, StoreError> {
-        let mut ticked = Ticked::default();
+        let began = RealInstant::now();
+        let (mut ticked, mut first) = (Ticked::default(), FirstError::default());
         if self.shards.due() {
-            self.take_shards().await?;
+            first.note(self.take_shards().await);
         }
-        self.make_agenda(now).await?;
-        self.seal_ahead(now, &mut ticked).await?;
-        self.publish(now, &mut ticked).await?;
-        self.close(now, &mut ticked).await?;
-        self.forget(now).await?;
-        ticked.next = self.next(now);
+        first.note(self.make_agenda(now).await);
+        first.note(self.seal_ahead(now, &mut ticked).await);
+        first.note(self.publish(now, began, &mut ticked).await);
+        first.note(self.seal_past(now, began, &mut ticked).await);
+        first.note(self.close(now, &mut ticked).await);
+        first.note(self.forget(now).await);
+        first.end()?;
+        self.metrics.ticked();
+        ticked.next = if ticked.behind { Some(now) } else { self.next(now) };
         Ok(ticked)
     }
 
-    /// Renews the leases on the shards of every N in force, and picks up what came with them.
-    async fn take_shards(&mut self) -> Result<(), StoreError> {
-        let mut counts = BTreeMap::new();
-        let ours = |night: &Night| self.campaigns.iter().any(|c| c.name == night.campaign);
-        for night in self.ledger.nights().await?.into_iter().filter(ours) {
-            let n = self.ledger.shard_count(&night, self.settings.shards).await?;
-            counts.insert(night, n);
-        }
-        let most = counts.values().copied().fold(self.settings.shards, ShardCount::max);
-        self.shards.renew(&*self.ledger, most).await?;
-        self.load(&counts).await
+    fn has(&self, campaign: &CampaignName) -> bool {
+        self.campaigns.iter().any(|c| c.name == *campaign)
     }
 
-    /// Reads the seals of nights and shards that came to us: raises the epoch first, then reads how far they are.
-    async fn load(&mut self, counts: &BTreeMap<Night, ShardCount>) -> Result<(), StoreError> {
-        self.plans.retain(|key, plan| self.shards.epoch(key.shard) == Some(plan.epoch));
-        for (night, n) in counts {
-            for shard in Shard::all(*n) {
-                let Some(epoch) = self.shards.epoch(shard) else { continue };
-                let place = (night.clone(), shard);
-                if self.loaded.get(&place) == Some(&epoch) {
-                    continue;
-                }
-                if let Raised::Outbid(held) = self.ledger.raise_epoch(night, shard, epoch).await? {
-                    tracing::warn!(%night, %shard, epoch, held, "another scheduler owns the shard under a higher epoch");
-                    continue;
-                }
-                for (key, progress) in self.ledger.seals(night, shard).await? {
-                    self.sealed.insert((night.clone(), key.instant, shard));
-                    if !progress.closed
-                        && let Some(seal) = self.ledger.sealed(&key).await?
-                    {
-                        self.plans.insert(key.clone(), Plan::new(key, seal, epoch, progress.batches));
-                    }
-                }
-                self.loaded.insert(place, epoch);
-                self.settled.clear();
-            }
-        }
-        Ok(())
-    }
-
-    async fn make_agenda(&mut self, now: Instant) -> Result<(), StoreError> {
-        let fresh = |a: &Agenda| a.made <= now && now - a.made < AGENDA_AGE;
-        if self.agenda.as_ref().is_some_and(fresh) {
-            return Ok(());
-        }
-        let zones: Vec<_> = self.directory.zones().await?.into_iter().map(|(zone, _)| zone).collect();
-        let ahead = TimeDelta::from_std(self.settings.prepare_ahead.0).unwrap_or_default() + AGENDA_AHEAD;
-        let (mut entries, mut first_seen) = (Vec::new(), BTreeMap::new());
-        for (index, campaign) in self.campaigns.iter().enumerate() {
-            first_seen.insert(campaign.name.clone(), self.ledger.first_seen(&campaign.name, now).await?);
-            let upcoming = agenda::agenda(campaign, &zones, agenda::earliest(now), now + ahead);
-            entries.extend(upcoming.into_iter().map(|entry| (index, entry)));
-        }
-        self.agenda = Some(Agenda { made: now, entries, first_seen });
-        Ok(())
-    }
-
-    async fn publish(&mut self, now: Instant, ticked: &mut Ticked) -> Result<(), StoreError> {
-        let mut left = self.settings.publish_at_once;
-        for plan in self.plans.values_mut() {
-            // nothing goes out past the deadline: what is left is counted as missed
-            if plan.deadline <= now {
-                continue;
-            }
-            let late = plan.next_due().map(|at| now - at);
-            let (batches, upto) = plan.due(now, left);
-            if upto > plan.confirmed {
-                self.queue.publish(&batches).await?;
-                if let Raised::Outbid(held) = self.ledger.checkpoint(&plan.key, plan.epoch, upto).await? {
-                    tracing::warn!(seal = %plan.key, epoch = plan.epoch, held, "the shard went to another scheduler");
-                    continue;
-                }
-                plan.confirmed = upto;
-                left = left.saturating_sub(batches.len());
-                ticked.published += batches.len() as u64;
-                self.metrics.published.inc_by(batches.len() as u64);
-                self.metrics.slot_lag.set(late.map_or(0.0, |l| l.as_seconds_f64()));
-            }
-            ticked.publishing |= plan.key.instant <= now && plan.next_due().is_some();
-        }
-        Ok(())
-    }
-
-    async fn close(&mut self, now: Instant, ticked: &mut Ticked) -> Result<(), StoreError> {
-        let over: Vec<_> = self.plans.values().filter(|p| p.deadline <= now).map(|p| p.key.clone()).collect();
-        for key in over {
-            let Some(plan) = self.plans.get(&key) else { continue };
-            let progress = self.ledger.seals(&key.night, key.shard).await?;
-            let open = progress.iter().find(|(k, _)| *k == key).map_or(0, |(_, p)| p.open);
-            // batches in the queue are left to the senders, who expire what is too late by itself
-            if open > 0 && plan.published_users() > 0 && now - plan.deadline < GRACE {
-                continue;
-            }
-            let closed = self.ledger.close(&key, plan.published_users()).await?;
-            if closed.never_worked > 0 {
-                tracing::error!(seal = %key, users = closed.never_worked, "published and never worked before the deadline");
-            }
-            if closed.missed > 0 {
-                tracing::error!(seal = %key, users = closed.missed, "not published before the deadline: missed");
-            }
-            self.metrics.missed.inc_by(closed.missed);
-            self.metrics.never_worked.inc_by(closed.never_worked);
-            ticked.closed.missed += closed.missed;
-            ticked.closed.never_worked += closed.never_worked;
-            ticked.closed.uncertain += closed.uncertain;
-            self.plans.remove(&key);
-        }
-        Ok(())
-    }
-
-    /// Nights older than 14 days go, once an hour is enough.
-    async fn forget(&mut self, now: Instant) -> Result<(), StoreError> {
-        let due = self.forgotten.is_none_or(|at| now < at || now - at >= TimeDelta::hours(1));
-        // two days more: the first day of the range is still some zone's
-        let before = now - TimeDelta::days(agenda::DAYS_BACK + 2);
-        if due && let Some(day) = domain::Day::of(before.date_naive()) {
-            self.ledger.forget(day).await?;
-            self.sealed.retain(|(night, ..)| night.day >= day);
-            self.settled.retain(|(night, _)| night.day >= day);
-            self.loaded.retain(|(night, _), _| night.day >= day);
-            self.forgotten = Some(now);
-        }
-        Ok(())
+    fn prepare_ahead(&self) -> TimeDelta {
+        TimeDelta::from_std(self.settings.prepare_ahead.0).unwrap_or_default()
     }
 
     fn next(&self, now: Instant) -> Option<Instant> {
         let slots = self.plans.values().filter_map(|p| {
-            if p.deadline <= now { Some(p.deadline + GRACE) } else { p.next_due().or(Some(p.deadline)) }
+            if p.deadline <= now {
+                return Some(p.deadline + GRACE);
+            }
+            p.next_due().filter(|_| p.ours).or(Some(p.deadline))
         });
-        let ahead = TimeDelta::from_std(self.settings.prepare_ahead.0).unwrap_or_default();
+        let ahead = self.prepare_ahead();
         let seals = self.agenda.iter().flat_map(|a| &a.entries).map(|(_, e)| e.instant - ahead);
         slots.chain(seals.filter(|at| *at > now)).min()
     }
+}
+
+/// Logical time as it is now, in a tick that began at `began` and was told `now`.
+fn by_now(now: Instant, began: RealInstant) -> Instant {
+    let elapsed = TimeDelta::from_std(began.elapsed()).unwrap_or_default();
+    now.checked_add_signed(elapsed).unwrap_or(now)
 }

@@ -1,7 +1,11 @@
 //! How an operator command reaches the stores: through the running program's ops API, or, when nothing runs, through the
 //! same API over the file it opens itself.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context, bail};
 use axum::{
@@ -10,15 +14,16 @@ use axum::{
     http::{Request, Response, header},
 };
 use config::Config;
-use plumbing::{Clock, FileError};
+use plumbing::{Clock, File, FileError};
 use prometheus_client::registry::Registry;
 use secrecy::ExposeSecret;
 use serde_json::Value;
+use tokio::net::TcpStream;
 use tower::ServiceExt;
 
 use crate::{
     ops::{self, OpsState},
-    program::{Program, data_file},
+    program::{Program, RETRY, data_file},
 };
 
 /// A way to the ops API.
@@ -29,8 +34,10 @@ pub(crate) enum Access {
     File(Router),
 }
 
-/// Where a running program notes its ops address, in the data folder.
+/// Where a running program notes its ops address, in the data folder; gone when it ended in good order.
 pub(crate) const ADDRESS_FILE: &str = "ops.addr";
+/// How long a locked file is waited for while no ops API answers.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// The most bytes of an answer.
 const MOST_ANSWER: usize = 64 << 20;
 
@@ -44,27 +51,46 @@ impl Access {
         Self::open_or_make(config).await
     }
 
-    /// The same, but makes a file that is not there.
+    /// The same, but makes a file that is not there. A file that is locked while no ops API answers is another short
+    /// command's: it is waited for.
     pub(crate) async fn open_or_make(config: Config) -> anyhow::Result<Self> {
-        let (data, key_file, listen) = (config.data.clone(), config.ops.key_file.clone(), config.ops.listen);
-        match Program::open(config, Clock::system()).await {
-            Ok(program) => Ok(Self::File(ops::router(Arc::new(OpsState {
-                clock: Arc::clone(&program.clock),
-                parts: program.parts,
-                rehearsal: false,
-                registry: Registry::default(),
-            })))),
-            Err(error) if matches!(error.downcast_ref(), Some(FileError::Locked(_))) => {
-                let noted = std::fs::read_to_string(data.join(ADDRESS_FILE));
-                let address = noted.map_or_else(|_| listen.to_string(), |a| a.trim().to_owned());
-                let key = config::read_ops_key(&data, key_file.as_deref())
-                    .with_context(|| format!("{error}, so its ops API is wanted"))?;
-                let client =
-                    reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(60)).build()?;
-                Ok(Self::Running { client, address, key: key.secret.expose_secret().to_owned() })
+        let (path, began) = (data_file(&config), Instant::now());
+        loop {
+            let locked = match File::open(&path) {
+                Ok(file) => return Self::over(file, config).await,
+                Err(error @ FileError::Locked(_)) => error,
+                Err(error) => return Err(error.into()),
+            };
+            let noted = std::fs::read_to_string(config.data.join(ADDRESS_FILE));
+            let address = noted.map_or_else(|_| config.ops.listen.to_string(), |a| a.trim().to_owned());
+            if began.elapsed() >= PATIENCE || answers(&address).await {
+                return Self::running(&config.data, config.ops.key_file.as_deref(), address, &locked);
             }
-            Err(error) => Err(error),
+            tokio::time::sleep(RETRY).await;
         }
+    }
+
+    async fn over(file: File, config: Config) -> anyhow::Result<Self> {
+        let program = Program::over(file, config, Clock::system()).await?;
+        Ok(Self::File(ops::router(Arc::new(OpsState {
+            clock: Arc::clone(&program.clock),
+            parts: program.parts,
+            rehearsal: false,
+            scheduler: None,
+            registry: Registry::default(),
+        }))))
+    }
+
+    fn running(
+        data: &Path,
+        key_file: Option<&Path>,
+        address: String,
+        locked: &FileError,
+    ) -> anyhow::Result<Self> {
+        let key = config::read_ops_key(data, key_file)
+            .with_context(|| format!("{locked}, so its ops API is wanted"))?;
+        let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(60)).build()?;
+        Ok(Self::Running { client, address, key: key.secret.expose_secret().to_owned() })
     }
 
     /// `GET` of a path with its query.
@@ -110,7 +136,49 @@ impl Access {
     }
 }
 
+/// Whether somebody listens at the address: one that was left by a program that was killed is nobody's.
+async fn answers(address: &str) -> bool {
+    let connected = tokio::time::timeout(Duration::from_secs(1), TcpStream::connect(address)).await;
+    matches!(connected, Ok(Ok(_)))
+}
+
 fn escaped(value: &str) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~/:".contains(&b);
     value.bytes().map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_file_that_another_command_has_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = Config::load(None, []).unwrap();
+        config.data = folder.path().to_owned();
+        // of a program that was killed: nobody listens there
+        let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        std::fs::write(folder.path().join(ADDRESS_FILE), format!("{gone}\n")).unwrap();
+        let held = File::open(&data_file(&config)).unwrap();
+        let mut opening = Box::pin(Access::open(config));
+        assert!(futures_util::poll!(opening.as_mut()).is_pending());
+        drop(held);
+        let access = opening.await.unwrap();
+        assert!(matches!(access, Access::File(_)));
+        assert_eq!(access.get("/ops/v1/dead", &[]).await.unwrap()["dead"], serde_json::json!([]));
+    }
+
+    #[tokio::test]
+    async fn a_file_of_a_running_program_is_asked_for_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = Config::load(None, []).unwrap();
+        config.data = folder.path().to_owned();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let there = listener.local_addr().unwrap().to_string();
+        std::fs::write(folder.path().join(ADDRESS_FILE), format!("{there}\n")).unwrap();
+        config::ops_key(&config.data, None).unwrap();
+        let _held = File::open(&data_file(&config)).unwrap();
+        let access = Access::open(config).await.unwrap();
+        assert!(matches!(access, Access::Running { address, .. } if address == there));
+    }
 }

@@ -26,6 +26,8 @@ pub(crate) struct OpsState {
     pub(crate) clock: Arc<Clock>,
     /// Whether this is a rehearsal.
     pub(crate) rehearsal: bool,
+    /// The figures of the scheduler, where one runs.
+    pub(crate) scheduler: Option<scheduler::Metrics>,
     /// The counters of the parts.
     pub(crate) registry: Registry,
 }

@@ -1,11 +1,16 @@
-use std::{collections::HashMap, path::PathBuf, sync::Arc};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use anyhow::Context;
 use config::Config;
 use directory::{Directory, EmbeddedDirectory};
 use job_queue::{EmbeddedQueue, JobQueue, Ladder, Limits as QueueLimits};
 use night_ledger::{EmbeddedLedger, NightLedger, Owner};
-use plumbing::{Clock, File};
+use plumbing::{Clock, File, FileError};
 use scheduler::Scheduler;
 use sender::{Limits, Line, Parts, Texts, channel};
 use step_store::{EmbeddedSteps, StepStore};
@@ -18,6 +23,8 @@ pub(crate) struct Program {
     pub(crate) clock: Arc<Clock>,
     /// What the sender works with; the stores are in it.
     pub(crate) parts: Arc<Parts>,
+    /// What all stores lie in: where it ends, the process has to.
+    pub(crate) file: Arc<File>,
     /// Drawn at this start.
     owner: Owner,
 }
@@ -26,14 +33,20 @@ impl Program {
     /// Opens the data file and builds everything that can fail. Fails with `plumbing::FileError::Locked` in the chain
     /// where another process has the file open.
     pub(crate) async fn open(config: Config, clock: Clock) -> anyhow::Result<Self> {
-        let file = Arc::new(File::open(&data_file(&config))?);
+        let file = File::open(&data_file(&config))?;
+        Self::over(file, config, clock).await
+    }
+
+    /// Builds everything over a data file that is open.
+    pub(crate) async fn over(file: File, config: Config, clock: Clock) -> anyhow::Result<Self> {
+        let file = Arc::new(file);
         let ladder =
             Ladder::new(config.sender.ladder.iter().map(|s| s.0).collect()).context("sender.ladder")?;
         let directory: Arc<dyn Directory> = Arc::new(EmbeddedDirectory::open(Arc::clone(&file))?);
         let steps: Arc<dyn StepStore> = Arc::new(EmbeddedSteps::open(Arc::clone(&file))?);
         let queue: Arc<dyn JobQueue> =
             EmbeddedQueue::open(Arc::clone(&file), ladder.clone(), QueueLimits::default())?;
-        let ledger: Arc<dyn NightLedger> = Arc::new(EmbeddedLedger::open(file).await?);
+        let ledger: Arc<dyn NightLedger> = Arc::new(EmbeddedLedger::open(Arc::clone(&file)).await?);
         let clock = Arc::new(clock);
         let parts = Arc::new(Parts {
             directory,
@@ -49,7 +62,7 @@ impl Program {
         });
         let mut random = [0; 8];
         aws_lc_rs::rand::fill(&mut random).context("the system gives no random bytes")?;
-        Ok(Self { config, clock, parts, owner: Owner(u64::from_le_bytes(random)) })
+        Ok(Self { config, clock, parts, file, owner: Owner(u64::from_le_bytes(random)) })
     }
 
     /// A scheduler over the stores, for `campaigns`.
@@ -76,6 +89,20 @@ impl Program {
     }
 }
 
+/// Opens the data file, and waits up to `patience` for whoever has it: the commands that use it are short.
+pub(crate) async fn open_file(path: &Path, patience: Duration) -> Result<File, FileError> {
+    let began = Instant::now();
+    loop {
+        match File::open(path) {
+            Err(FileError::Locked(_)) if began.elapsed() < patience => tokio::time::sleep(RETRY).await,
+            end => return end,
+        }
+    }
+}
+
+/// Pause between two tries to open a locked file.
+pub(crate) const RETRY: Duration = Duration::from_millis(50);
+
 /// Where the data lies.
 pub(crate) fn data_file(config: &Config) -> PathBuf {
     config.data.join("stepcast.redb")
@@ -98,4 +125,24 @@ fn lines(config: &Config) -> anyhow::Result<std::collections::BTreeMap<domain::C
         Ok((name.clone(), Line::new(name.clone(), channel, limits)))
     });
     all.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_locked_file_is_waited_for_and_not_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data");
+        let held = File::open(&path).unwrap();
+        for patience in [Duration::ZERO, RETRY * 2] {
+            let end = open_file(&path, patience).await;
+            assert!(matches!(end, Err(FileError::Locked(_))));
+        }
+        let mut waiting = Box::pin(open_file(&path, Duration::from_secs(60)));
+        assert!(futures_util::poll!(waiting.as_mut()).is_pending());
+        drop(held);
+        assert!(waiting.await.is_ok());
+    }
 }

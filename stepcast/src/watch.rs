@@ -9,6 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
+use domain::{Day, Uid};
 use prometheus_client::{
     encoding::{EncodeLabelSet, text::encode},
     metrics::{family::Family, gauge::Gauge},
@@ -30,20 +31,29 @@ pub(crate) fn router(state: Arc<OpsState>) -> Router {
         .with_state(state)
 }
 
-/// Ready when every store answers; a store that is away makes the program unready, never dead.
+/// How long ago the scheduler's last whole tick may be. It writes: so this tells of stores that can only be read, too.
+const OLDEST_TICK: f64 = 10.0;
+
+/// Ready when every store answers a read and the scheduler does all of its work; what is away makes the program unready,
+/// never dead.
 async fn ready(State(state): State<Arc<OpsState>>) -> Response {
     let parts = &state.parts;
     let mut checks = vec![
         ("night_ledger", parts.ledger.nights().await.map(drop)),
         ("directory", parts.directory.zones().await.map(drop)),
     ];
+    if let Some(today) = Day::of(state.clock.now().date_naive()) {
+        checks.push(("step_store", parts.steps.read(Uid(0), today).await.map(drop)));
+    }
     for name in parts.lines.keys() {
         checks.push(("job_queue", parts.queue.depth(name).await.map(drop)));
     }
-    let faults: Vec<_> = checks
-        .into_iter()
-        .filter_map(|(part, end)| Some(json!({ "part": part, "fault": end.err()?.to_string() })))
-        .collect();
+    let fault = |part: &str, fault: String| json!({ "part": part, "fault": fault });
+    let faults = checks.into_iter().filter_map(|(part, end)| Some(fault(part, end.err()?.to_string())));
+    let stalled =
+        state.scheduler.as_ref().map(scheduler::Metrics::since_last_tick).filter(|s| *s > OLDEST_TICK);
+    let stalled = stalled.map(|s| fault("scheduler", format!("its last whole tick was {s:.0} s ago")));
+    let faults: Vec<_> = faults.chain(stalled).collect();
     let status = if faults.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(json!({ "ready": faults.is_empty(), "faults": faults }))).into_response()
 }
@@ -134,4 +144,46 @@ async fn metrics(State(state): State<Arc<OpsState>>) -> Result<Response, ApiErro
 
 fn set(gauge: &Gauge, count: u64) {
     gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::to_bytes;
+    use config::Config;
+    use plumbing::Clock;
+    use serde_json::Value;
+
+    use super::*;
+    use crate::program::Program;
+
+    async fn asked(state: &Arc<OpsState>) -> (StatusCode, Value) {
+        let answer = ready(State(Arc::clone(state))).await;
+        let status = answer.status();
+        let body = to_bytes(answer.into_body(), 10_000).await.unwrap();
+        (status, serde_json::from_slice(&body).unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_scheduler_that_does_not_get_through_makes_the_program_unready() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = Config::load(None, []).unwrap();
+        config.data = folder.path().to_owned();
+        let program = Program::open(config, Clock::system()).await.unwrap();
+        let mut scheduler = program.whole_scheduler();
+        let state = Arc::new(OpsState {
+            parts: Arc::clone(&program.parts),
+            clock: Arc::clone(&program.clock),
+            rehearsal: false,
+            scheduler: Some(scheduler.metrics().clone()),
+            registry: Registry::default(),
+        });
+        assert_eq!(asked(&state).await, (StatusCode::OK, json!({ "ready": true, "faults": [] })));
+        let last = &scheduler.metrics().last_tick;
+        last.set(last.get() - 60.0);
+        let (status, answer) = asked(&state).await;
+        assert_eq!((status, &answer["ready"]), (StatusCode::SERVICE_UNAVAILABLE, &json!(false)));
+        assert_eq!(answer["faults"][0]["part"], "scheduler", "{answer}");
+        scheduler.tick(program.clock.now()).await.unwrap();
+        assert_eq!(asked(&state).await.0, StatusCode::OK);
+    }
 }

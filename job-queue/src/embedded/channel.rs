@@ -82,6 +82,10 @@ impl Channel {
         self.dead += 1;
     }
 
+    pub(super) fn forgotten(&mut self) {
+        self.dead = self.dead.saturating_sub(1);
+    }
+
     pub(super) fn depth(&mut self, now: Instant) -> Depth {
         self.promote(now);
         let count = |map: usize| u64::try_from(map).unwrap_or(u64::MAX);

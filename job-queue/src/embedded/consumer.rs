@@ -88,7 +88,7 @@ impl Acker for Held {
     async fn ack(self: Box<Self>) -> Result<(), StoreError> {
         let (shared, place) = (Arc::clone(&self.shared), self.item.place);
         // when the write fails, the message is dropped with the closure, and so goes back
-        shared.write(move |to| rows::remove(to, place), move |_| self.settle()).await
+        shared.write(move |to| rows::remove(to, place), move |_, ()| self.settle()).await
     }
 }
 

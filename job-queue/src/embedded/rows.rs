@@ -10,18 +10,11 @@ use plumbing::{
     },
 };
 
-use crate::{DeadId, DeadLetter};
-
 /// Sequence to channel, time it was put in (Unix ms) and message.
 const ITEMS: TableDefinition<'_, u64, (&str, i64, &[u8])> = TableDefinition::new("queue.items");
 /// Time it is due (Unix ms, real time) and sequence to channel and message. A message that has become due stays here
 /// until it is acknowledged.
 const LADDER: TableDefinition<'_, (i64, u64), (&str, &[u8])> = TableDefinition::new("queue.ladder");
-/// Id to channel, reason, detail, time (Unix ms) and message.
-const DEAD: TableDefinition<'_, u64, (&str, &str, &str, i64, &[u8])> = TableDefinition::new("queue.dead");
-
-/// The most bytes of messages that one reading of dead letters gathers, its last letter aside.
-const PAGE: usize = 16 << 20;
 
 /// Where a message is in the file.
 #[derive(Clone, Copy, Debug)]
@@ -78,19 +71,6 @@ pub(super) fn remove(to: &WriteTransaction, place: Place) -> Result<(), FileErro
     Ok(())
 }
 
-/// Stores a dead letter, unless `most` are there.
-pub(super) fn bury(to: &WriteTransaction, letter: &DeadLetter, most: u64) -> Result<(), FileError> {
-    let mut dead = to.open_table(DEAD)?;
-    if dead.len()? >= most {
-        return Err(FileError::Full { what: "the dead letters", limit: most });
-    }
-    let id = dead.last()?.map_or(0, |(id, _)| id.value()).saturating_add(1);
-    let DeadLetter { channel, reason, detail, at, bytes } = letter;
-    let row = (channel.as_str(), reason.as_str(), detail.as_str(), at.timestamp_millis(), bytes.as_slice());
-    dead.insert(id, row)?;
-    Ok(())
-}
-
 /// A message's bytes; `None` when it is no longer there.
 pub(super) fn bytes(file: &File, place: Place) -> Result<Option<Vec<u8>>, FileError> {
     let read = file.read()?;
@@ -104,41 +84,6 @@ pub(super) fn bytes(file: &File, place: Place) -> Result<Option<Vec<u8>>, FileEr
             None => None,
         },
     })
-}
-
-/// Up to `limit` dead letters after an id, fewer when they are very long.
-pub(super) fn dead(
-    file: &File,
-    after: Option<DeadId>,
-    limit: usize,
-) -> Result<Vec<(DeadId, DeadLetter)>, FileError> {
-    let first = match after {
-        Some(DeadId(u64::MAX)) => return Ok(Vec::new()),
-        Some(DeadId(id)) => id + 1,
-        None => 0,
-    };
-    let Some(dead) = table(&file.read()?, DEAD)? else { return Ok(Vec::new()) };
-    let mut letters = Vec::new();
-    let mut size = 0;
-    for row in dead.range(first..)?.take(limit) {
-        let (id, row) = row?;
-        let (channel, reason, detail, at, bytes) = row.value();
-        size += bytes.len();
-        letters.push((
-            DeadId(id.value()),
-            DeadLetter {
-                channel: name("queue.dead", channel)?,
-                reason: reason.parse().map_err(|e| FileError::entry("queue.dead", e))?,
-                detail: detail.to_owned(),
-                at: time("queue.dead", at)?,
-                bytes: bytes.to_vec(),
-            },
-        ));
-        if size > PAGE {
-            break;
-        }
-    }
-    Ok(letters)
 }
 
 /// Walks all messages, one at a time: a whole queue need not fit in memory.
@@ -164,18 +109,8 @@ pub(super) fn each(file: &File, mut then: impl FnMut(Place, ChannelName, &[u8]))
     Ok(())
 }
 
-/// Walks the channels of all dead letters.
-pub(super) fn each_dead(file: &File, mut then: impl FnMut(ChannelName)) -> Result<(), FileError> {
-    if let Some(dead) = table(&file.read()?, DEAD)? {
-        for row in dead.iter()? {
-            then(name("queue.dead", row?.1.value().0)?);
-        }
-    }
-    Ok(())
-}
-
 /// A table, if anything was ever written to it.
-fn table<K: Key + 'static, V: Value + 'static>(
+pub(super) fn table<K: Key + 'static, V: Value + 'static>(
     read: &ReadTransaction,
     of: TableDefinition<'_, K, V>,
 ) -> Result<Option<ReadOnlyTable<K, V>>, FileError> {
@@ -186,10 +121,10 @@ fn table<K: Key + 'static, V: Value + 'static>(
     }
 }
 
-fn name(what: &'static str, text: &str) -> Result<ChannelName, FileError> {
+pub(super) fn name(what: &'static str, text: &str) -> Result<ChannelName, FileError> {
     text.parse().map_err(|e| FileError::entry(what, e))
 }
 
-fn time(what: &'static str, ms: i64) -> Result<Instant, FileError> {
+pub(super) fn time(what: &'static str, ms: i64) -> Result<Instant, FileError> {
     DateTime::from_timestamp_millis(ms).ok_or_else(|| FileError::entry(what, format!("{ms} is not a time")))
 }

@@ -14,6 +14,7 @@ use tokio::{sync::Semaphore, time::Instant};
 
 use super::{
     channel::{Channel, Item},
+    graves,
     rows::{self, Place},
 };
 use crate::{StoreError, encoding};
@@ -59,7 +60,7 @@ impl Shared {
         for (channel, item) in ready {
             channels.entry(channel).or_default().ready(item, now);
         }
-        rows::each_dead(&file, |channel| channels.entry(channel).or_default().buried())?;
+        graves::each(&file, |channel| channels.entry(channel).or_default().buried())?;
         Ok(Self {
             file,
             channels: Mutex::new(channels),
@@ -93,20 +94,21 @@ impl Shared {
         self.lock().get_mut(name).map(act)
     }
 
-    /// Writes to the file and then, once that is on disk, changes the memory. Both happen in a task of their own, so
+    /// Writes to the file and then, once that is on disk, changes the memory by what the write answered. Both happen in a task of their own, so
     /// that a caller who stops waiting in between leaves the two in agreement.
-    pub(super) async fn write<W, T>(self: &Arc<Self>, work: W, then: T) -> Result<(), StoreError>
+    pub(super) async fn write<R, W, T>(self: &Arc<Self>, work: W, then: T) -> Result<(), StoreError>
     where
-        W: FnMut(&WriteTransaction) -> Result<(), FileError> + Send + 'static,
-        T: FnOnce(&Shared) + Send + 'static,
+        R: Send + 'static,
+        W: FnMut(&WriteTransaction) -> Result<R, FileError> + Send + 'static,
+        T: FnOnce(&Shared, R) + Send + 'static,
     {
         let gone = |what: &dyn ToString| StoreError::Unavailable(what.to_string());
         let permit = Arc::clone(&self.writes).acquire_owned().await.map_err(|e| gone(&e))?;
         let shared = Arc::clone(self);
         let task = tokio::spawn(async move {
             let _permit = permit;
-            shared.file.write(work).await?;
-            then(&shared);
+            let done = shared.file.write(work).await?;
+            then(&shared, done);
             Ok(())
         });
         task.await.map_err(|e| gone(&e))?

@@ -6,6 +6,7 @@ use chrono::DateTime;
 use domain::{BatchId, Shard, Uid};
 use plumbing::FileError;
 use tempfile::TempDir;
+use tokio::task::JoinSet;
 
 use super::*;
 use crate::{BatchEntry, BatchZone, DeadReason, Delivery};
@@ -65,7 +66,7 @@ async fn a_full_queue_takes_nothing_of_what_is_too_much() {
 }
 
 #[tokio::test]
-async fn full_dead_letters_keep_the_oldest() {
+async fn where_dead_letters_are_full_the_oldest_gives_way() {
     let (_folder, queue) = fresh(Limits { batches: 1, dead: 2 });
     let letter = |n: u8| {
         let at = DateTime::UNIX_EPOCH;
@@ -74,17 +75,44 @@ async fn full_dead_letters_keep_the_oldest() {
             ..DeadLetter::new(channel(), DeadReason::Attempts, "", at, vec![n])
         }
     };
-    queue.bury(letter(0)).await.unwrap();
-    queue.bury(letter(1)).await.unwrap();
-    let end = queue.bury(letter(2)).await;
-    assert!(matches!(end, Err(StoreError::Full { what: "the dead letters", limit: 2 })), "{end:?}");
+    for n in 0..3 {
+        queue.bury(letter(n)).await.unwrap();
+    }
     assert_eq!(queue.depth(&channel()).await.unwrap().dead, 2);
     let kept = queue.dead(None, 5).await.unwrap();
     assert_eq!(
         kept.iter().map(|(_, l)| (l.bytes[0], l.detail.len())).collect::<Vec<_>>(),
-        [(0, 500), (1, 500)]
+        [(1, 500), (2, 500)]
     );
     assert_eq!(queue.dead(Some(DeadId(u64::MAX)), 5).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn many_old_dead_letters_go_and_their_ids_do_not_come_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data");
+    let queue = open(&path, Duration::from_hours(1), Limits::default()).unwrap();
+    let at = |second: i64| DateTime::from_timestamp(second, 0).unwrap();
+    let letter = |at| DeadLetter::new(channel(), DeadReason::Unworkable, "", at, vec![]);
+    // one from a clock that was wrong holds up nobody
+    queue.bury(letter(at(9_000_000))).await.unwrap();
+    let mut burials = JoinSet::new();
+    for n in 0..2_500 {
+        let (queue, letter) = (Arc::clone(&queue), letter(at(n)));
+        burials.spawn(async move { queue.bury(letter).await });
+    }
+    assert!(burials.join_all().await.iter().all(Result::is_ok));
+    assert_eq!(queue.forget_dead(at(2_400)).await.unwrap(), 2_400);
+    assert_eq!(queue.depth(&channel()).await.unwrap().dead, 101);
+    assert_eq!(queue.forget_dead(at(2_400)).await.unwrap(), 0);
+    let last = queue.dead(None, 1_000).await.unwrap().last().unwrap().0;
+    assert_eq!(queue.forget_dead(at(10_000_000)).await.unwrap(), 101);
+    assert_eq!(queue.dead(None, 5).await.unwrap(), []);
+    queue.bury(letter(at(0))).await.unwrap();
+    assert!(queue.dead(None, 5).await.unwrap()[0].0 > last, "an id names one letter for ever");
+    drop(queue);
+    let queue = open(&path, Duration::from_hours(1), Limits::default()).unwrap();
+    assert_eq!(queue.depth(&channel()).await.unwrap().dead, 1);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use chrono::DateTime;
+use chrono::{DateTime, TimeDelta};
 use job_queue::{DeadLetter, DeadReason};
 
 use crate::engine::{Engine, STEPS, batch, batches, channel, drain, id, next, until};
@@ -65,6 +65,28 @@ pub(crate) async fn dead_letters_are_listed_oldest_first(engine: &dyn Engine) {
     assert_eq!(seen, expected);
     let depth = until(&*queue, &channel(), |d| d.dead == 5).await;
     assert_eq!((depth.ready, depth.users), (0, 0));
+}
+
+pub(crate) async fn old_dead_letters_are_forgotten(engine: &mut dyn Engine) {
+    let at = letter("").at;
+    let old = |seconds| DeadLetter { at: at + TimeDelta::seconds(seconds), ..letter(&seconds.to_string()) };
+    let mut elsewhere = old(2);
+    elsewhere.channel = "webhook".parse().unwrap();
+    {
+        let queue = engine.queue();
+        assert_eq!(queue.forget_dead(at).await.unwrap(), 0);
+        for letter in [old(0), old(1), elsewhere, old(3), old(4)] {
+            queue.bury(letter).await.unwrap();
+        }
+        // the one that was given up at that very moment stays
+        assert_eq!(queue.forget_dead(at + TimeDelta::seconds(3)).await.unwrap(), 3);
+        until(&*queue, &channel(), |d| d.dead == 2).await;
+    }
+    engine.restart().await;
+    let queue = engine.queue();
+    until(&*queue, &channel(), |d| d.dead == 2).await;
+    let kept = queue.dead(None, 10).await.unwrap();
+    assert_eq!(kept.into_iter().map(|(_, letter)| letter).collect::<Vec<_>>(), [old(3), old(4)]);
 }
 
 fn letter(detail: &str) -> DeadLetter {

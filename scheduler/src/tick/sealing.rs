@@ -1,104 +1,168 @@
 //! The seal: who is due, fixed before the hour.
 
-use chrono::TimeDelta;
-use domain::{Instant, Night, SealKey, Shard, Zone};
-use night_ledger::{Raised, Seal, Sealed, StoreError};
+mod writing;
 
-use super::{Scheduler, Ticked};
-use crate::{agenda::Entry, plan::Plan, roster};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant as RealInstant},
+};
+
+use domain::{Instant, Shard, ShardCount, Zone};
+use night_ledger::StoreError;
+
+use self::writing::Standing;
+use super::{Scheduler, Ticked, by_now};
+use crate::{agenda::Entry, first_error::FirstError, roster};
+
+/// An entry whose seals failed.
+pub(super) struct HeldBack {
+    error: StoreError,
+    /// When it is tried again.
+    until: RealInstant,
+    /// How long it waits if it fails again.
+    next: Duration,
+}
+
+/// Entries past their deadline that are sealed in one tick: each reads the whole roster.
+const MOST_PAST: usize = 16;
+/// How long a failed entry waits when its second try failed, doubled with each further one.
+const WAIT: Duration = Duration::from_millis(250);
+/// The longest such wait.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 impl Scheduler {
-    /// Seals what fires within the time to prepare, and what was found unsealed, however late.
+    /// Seals what fires within the time to prepare, and what was found unsealed and is inside its deadline. It does not
+    /// matter when the campaign was first seen.
     pub(super) async fn seal_ahead(&mut self, now: Instant, ticked: &mut Ticked) -> Result<(), StoreError> {
-        let Some(agenda) = &self.agenda else { return Ok(()) };
-        let ahead = TimeDelta::from_std(self.settings.prepare_ahead.0).unwrap_or_default();
-        let due = agenda.entries.iter().filter(|(index, entry)| {
-            let seen = agenda.first_seen.get(&self.campaigns[*index].name);
-            // a night that was over before this campaign was first seen here is nobody's
-            let settled = self.settled.contains(&(entry.night.clone(), entry.instant));
-            !settled && entry.instant - ahead <= now && seen.is_none_or(|&seen| entry.deadline() > seen)
-        });
-        for (index, entry) in due.cloned().collect::<Vec<_>>() {
-            self.seal_entry(index, &entry, ticked).await?;
+        let ahead = self.prepare_ahead();
+        let mut first = FirstError::default();
+        for (index, entry) in self.unsettled(|e, _| e.instant - ahead <= now && e.deadline() > now) {
+            if self.waits(&entry, &mut first) {
+                continue;
+            }
+            first.note(self.seal_entry(index, &entry, ticked).await);
         }
-        Ok(())
+        first.end()
     }
 
+    /// Seals what was found unsealed past its deadline, so that it can be counted as missed: some entries a tick, and no
+    /// more than one while something waits to be published. A night that was over before its campaign was first seen with
+    /// this line is nobody's.
+    pub(super) async fn seal_past(
+        &mut self,
+        now: Instant,
+        began: RealInstant,
+        ticked: &mut Ticked,
+    ) -> Result<(), StoreError> {
+        let mut first = FirstError::default();
+        let mut done = 0;
+        for (index, entry) in self.unsettled(|e, seen| e.deadline() <= now && e.deadline() > seen) {
+            if self.waits(&entry, &mut first) {
+                continue;
+            }
+            if done >= MOST_PAST || done > 0 && self.slot_due(by_now(now, began)) {
+                ticked.behind = true;
+                break;
+            }
+            let read = first.note(self.seal_entry(index, &entry, ticked).await);
+            done += usize::from(read != Some(false));
+        }
+        first.end()
+    }
+
+    /// Whether an entry that failed is not to be tried again yet; its error is noted again.
+    fn waits(&self, entry: &Entry, first: &mut FirstError) -> bool {
+        let held = self.held_back.get(&(entry.night.clone(), entry.instant));
+        let held = held.filter(|held| held.until > RealInstant::now());
+        held.is_some_and(|held| first.note::<()>(Err(held.error.clone())).is_none())
+    }
+
+    /// Seals an entry; answers whether the roster had to be read for it.
     async fn seal_entry(
         &mut self,
         index: usize,
         entry: &Entry,
         ticked: &mut Ticked,
-    ) -> Result<(), StoreError> {
-        let n = self.ledger.shard_count(&entry.night, self.settings.shards).await?;
-        let wanted = |shard| {
-            self.shards.epoch(shard).is_some()
-                && !self.sealed.contains(&(entry.night.clone(), entry.instant, shard))
-        };
-        if !Shard::all(n).any(wanted) {
-            self.settled.insert((entry.night.clone(), entry.instant));
-            return Ok(());
+    ) -> Result<bool, StoreError> {
+        let end = self.seal_shards(index, entry, ticked).await;
+        let name = (entry.night.clone(), entry.instant);
+        let before = self.held_back.remove(&name);
+        if let Err(error) = &end {
+            let wait = before.map_or(Duration::ZERO, |held| held.next);
+            let next = (wait * 2).clamp(WAIT, LONGEST_WAIT);
+            let held = HeldBack { error: error.clone(), until: RealInstant::now() + wait, next };
+            self.held_back.insert(name, held);
         }
-        let seals = roster::seals(&*self.directory, &self.campaigns[index], entry, n).await?;
+        end
+    }
+
+    /// Seals an entry in every shard of ours that is not sealed yet. One that fails holds up no other.
+    async fn seal_shards(
+        &mut self,
+        index: usize,
+        entry: &Entry,
+        ticked: &mut Ticked,
+    ) -> Result<bool, StoreError> {
+        let Some(campaign) = self.campaigns.get(index).cloned() else { return Ok(false) };
+        let n = self.ledger.shard_count(&entry.night, self.settings.shards).await?;
+        let mut first = FirstError::default();
+        let (wanted, lost) = self.wanted(entry, n, &mut first).await;
+        if wanted.is_empty() {
+            // one that was lost may come back at the next tick
+            if first.none() && !lost {
+                self.settled.insert((entry.night.clone(), entry.instant));
+            }
+            return first.end().map(|()| false);
+        }
+        let seals = roster::seals(&*self.directory, &campaign, entry, n).await?;
+        let (mut taken, mut written) = (BTreeMap::new(), false);
         for (shard, seal) in seals {
+            let Some(&epoch) = wanted.get(&shard) else { continue };
+            let standing = self.write_seal(entry, shard, epoch, seal, &mut taken).await;
+            if let Some(Standing::Written(users)) = first.note(standing) {
+                ticked.sealed += users;
+                self.metrics.sealed.inc_by(users);
+                written = true;
+            }
+        }
+        tell(entry, written, &taken);
+        first.end().map(|()| true)
+    }
+
+    /// The shards of ours in which the entry is not sealed, with their epochs, and whether one was found to be another's.
+    async fn wanted(
+        &mut self,
+        entry: &Entry,
+        n: ShardCount,
+        first: &mut FirstError,
+    ) -> (BTreeMap<Shard, u64>, bool) {
+        let (mut wanted, mut lost) = (BTreeMap::new(), false);
+        for shard in Shard::all(n) {
             let place = (entry.night.clone(), entry.instant, shard);
             let Some(epoch) = self.shards.epoch(shard) else { continue };
-            if self.sealed.contains(&place) || !self.raise(&entry.night, shard, epoch).await? {
+            if self.sealed.contains(&place) {
                 continue;
             }
-            let key = SealKey { night: entry.night.clone(), shard, instant: entry.instant };
-            let Some((seal, confirmed, new)) = self.write_seal(&key, seal).await? else { continue };
-            if new {
-                ticked.sealed += seal.due.len() as u64;
-                self.metrics.sealed.inc_by(seal.due.len() as u64);
-            }
-            if let Some(confirmed) = confirmed {
-                self.plans.insert(key.clone(), Plan::new(key, seal, epoch, confirmed));
-            }
-            self.sealed.insert(place);
-        }
-        Ok(())
-    }
-
-    async fn raise(&mut self, night: &Night, shard: Shard, epoch: u64) -> Result<bool, StoreError> {
-        let raised = self.ledger.raise_epoch(night, shard, epoch).await? == Raised::Yes;
-        if raised {
-            self.loaded.insert((night.clone(), shard), epoch);
-        }
-        Ok(raised)
-    }
-
-    /// Writes a seal, without zones that were sealed at another instant. Answers the seal that stands, how far it is
-    /// published (`None`: it is closed) and whether it was written now; `None` when no zone is left.
-    async fn write_seal(
-        &self,
-        key: &SealKey,
-        mut seal: Seal,
-    ) -> Result<Option<(Seal, Option<u32>, bool)>, StoreError> {
-        loop {
-            match self.ledger.seal(key, &seal).await? {
-                Sealed::Written => return Ok(Some((seal, Some(0), true))),
-                Sealed::Stands => break,
-                Sealed::ZoneTaken(zone, at) => {
-                    tracing::warn!(seal = %key, %zone, %at, "the zone was sealed at another instant of this night and stays there");
-                    without(&mut seal, zone);
-                    if seal.zones.is_empty() {
-                        return Ok(None);
-                    }
-                }
+            // whatever is there already came with the shard
+            let ours = first.note(self.load_place(&entry.night, shard, epoch).await);
+            lost |= ours == Some(false);
+            if ours == Some(true) && !self.sealed.contains(&place) {
+                wanted.insert(shard, epoch);
             }
         }
-        let Some(seal) = self.ledger.sealed(key).await? else { return Ok(None) };
-        let progress = self.ledger.seals(&key.night, key.shard).await?;
-        let progress = progress.into_iter().find(|(k, _)| k == key).map(|(_, p)| p).unwrap_or_default();
-        Ok(Some((seal, (!progress.closed).then_some(progress.batches), false)))
+        (wanted, lost)
     }
 }
 
-/// Takes a zone and its users out of a seal that is not written yet.
-fn without(seal: &mut Seal, zone: Zone) {
-    let Some(out) = seal.zones.iter().position(|z| z.zone == zone) else { return };
-    seal.zones.remove(out);
-    seal.due.retain(|d| usize::from(d.zone) != out);
-    seal.due.iter_mut().filter(|d| usize::from(d.zone) > out).for_each(|d| d.zone -= 1);
+/// What of an entry has to be told once.
+fn tell(entry: &Entry, written: bool, taken: &BTreeMap<Zone, Instant>) {
+    let (night, at) = (&entry.night, entry.instant);
+    if !taken.is_empty() {
+        let zones: Vec<_> = taken.iter().map(|(zone, at)| format!("{zone} at {at}")).collect();
+        tracing::warn!(%night, %at, zones = zones.join(", "), "zones were sealed at another instant of this night and stay there");
+    }
+    for (zone, rule) in entry.shifted.iter().filter(|_| written) {
+        tracing::info!(%night, %zone, %at, rule = rule.name(),
+            "the clock of the zone changes at this hour: the run is shifted by the rule");
+    }
 }

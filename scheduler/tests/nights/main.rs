@@ -2,8 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails here")]
 
+mod catching_up;
+mod counting;
+mod faults;
+mod log;
+mod owners;
 mod rig;
 
+use log::Log;
 use night_ledger::{Class, Reason};
 use rig::{Rig, at, campaign, uids, user};
 
@@ -19,7 +25,9 @@ fn sorted(mut uids: Vec<u64>) -> Vec<u64> {
 async fn an_hour_in_a_gap_is_shifted_and_spread() {
     let mut rig = Rig::new(campaign(DAILY, 3_600), 2).await;
     rig.put((0..200).map(|u| user(u, "Pacific/Easter")), at("2026-09-05T00:00:00Z")).await;
+    let log = Log::start();
     let got = rig.sweep("2026-09-06T03:50:00Z", "2026-09-06T05:30:00Z", 1).await;
+    assert_eq!(log.count("shifted by the rule"), 1, "told when it is sealed, and not again");
     assert_eq!(sorted(uids(&got)), (0..200).collect::<Vec<_>>());
     assert!(got.iter().all(|g| g.batch.day == "20260905".parse().unwrap()));
     let (first, last) = (got.first().unwrap().at, got.last().unwrap().at);
@@ -83,6 +91,16 @@ async fn a_clock_that_was_wrong_doubles_nothing() {
     let got = rig.sweep("2026-05-10T21:40:00Z", "2026-05-10T23:00:00Z", 10).await;
     assert_eq!(sorted(uids(&got)), (0..120).collect::<Vec<_>>());
     assert!(got.first().unwrap().at < at("2026-05-10T22:02:00Z"));
+}
+
+/// A campaign that was first seen under a clock a year ahead runs tonight all the same.
+#[tokio::test]
+async fn a_campaign_first_seen_in_the_future_is_not_passed_over() {
+    let mut rig = Rig::new(campaign(DAILY, 60), 2).await;
+    rig.put((0..60).map(|u| user(u, "UTC")), at("2026-05-10T12:00:00Z")).await;
+    rig.tick(at("2027-05-10T12:00:00Z")).await;
+    let got = rig.sweep("2026-05-10T21:40:00Z", "2026-05-10T22:01:30Z", 10).await;
+    assert_eq!(sorted(uids(&got)), (0..60).collect::<Vec<_>>());
 }
 
 /// Down over the hour: what is inside its deadline goes out, the rest is missed, and days before are not replayed.

@@ -9,12 +9,16 @@ use night_ledger::{EmbeddedLedger, NightLedger, Owner};
 use plumbing::{File, Span};
 use scheduler::{Scheduler, Settings, Ticked};
 
+use crate::counting::Counting;
+
 pub(crate) struct Rig {
-    pub(crate) directory: Arc<dyn Directory>,
+    pub(crate) file: Arc<File>,
+    pub(crate) directory: Arc<Counting>,
     pub(crate) queue: Arc<dyn JobQueue>,
     pub(crate) ledger: Arc<dyn NightLedger>,
     pub(crate) scheduler: Scheduler,
-    campaign: Campaign,
+    campaigns: Vec<Campaign>,
+    limits: Limits,
     folder: tempfile::TempDir,
 }
 
@@ -57,33 +61,47 @@ pub(crate) fn user(uid: u64, zone: &str) -> NewUser {
 
 impl Rig {
     pub(crate) async fn new(campaign: Campaign, shards: u32) -> Self {
-        Self::over(tempfile::tempdir().unwrap(), campaign, shards, 1).await
+        Self::with(vec![campaign], shards, Limits::default()).await
     }
 
-    async fn over(folder: tempfile::TempDir, campaign: Campaign, shards: u32, owner: u64) -> Self {
+    pub(crate) async fn with(campaigns: Vec<Campaign>, shards: u32, limits: Limits) -> Self {
+        Self::over(tempfile::tempdir().unwrap(), campaigns, limits, shards, 1).await
+    }
+
+    async fn over(
+        folder: tempfile::TempDir,
+        campaigns: Vec<Campaign>,
+        limits: Limits,
+        shards: u32,
+        owner: u64,
+    ) -> Self {
         let file = Arc::new(File::open(&folder.path().join("data")).unwrap());
-        let directory: Arc<dyn Directory> = Arc::new(EmbeddedDirectory::open(Arc::clone(&file)).unwrap());
+        let directory = Arc::new(Counting::over(EmbeddedDirectory::open(Arc::clone(&file)).unwrap()));
         let ladder = Ladder::new(vec![Duration::from_secs(1)]).unwrap();
-        let queue: Arc<dyn JobQueue> =
-            EmbeddedQueue::open(Arc::clone(&file), ladder, Limits::default()).unwrap();
-        let ledger: Arc<dyn NightLedger> = Arc::new(EmbeddedLedger::open(file).await.unwrap());
+        let queue: Arc<dyn JobQueue> = EmbeddedQueue::open(Arc::clone(&file), ladder, limits).unwrap();
+        let ledger: Arc<dyn NightLedger> = Arc::new(EmbeddedLedger::open(Arc::clone(&file)).await.unwrap());
         let settings = Settings {
             shards: NonZeroU32::new(shards).unwrap(),
             prepare_ahead: Span::seconds(600),
-            lease: Span::seconds(5),
+            lease: Span::seconds(60),
             publish_at_once: 256,
         };
         let parts = (Arc::clone(&directory), Arc::clone(&queue), Arc::clone(&ledger));
-        let scheduler =
-            Scheduler::new(parts.0, parts.1, parts.2, vec![campaign.clone()], settings, Owner(owner));
-        Self { directory, queue, ledger, scheduler, campaign, folder }
+        let scheduler = Scheduler::new(parts.0, parts.1, parts.2, campaigns.clone(), settings, Owner(owner));
+        Self { file, directory, queue, ledger, scheduler, campaigns, limits, folder }
     }
 
     /// Ends the process and starts another over the same file.
     pub(crate) async fn restart(self, shards: u32, owner: u64) -> Self {
-        let Self { folder, campaign, directory, queue, ledger, scheduler } = self;
-        drop((directory, queue, ledger, scheduler));
-        Self::over(folder, campaign, shards, owner).await
+        let campaigns = self.campaigns.clone();
+        self.restart_with(campaigns, shards, owner).await
+    }
+
+    /// The same, with other campaigns.
+    pub(crate) async fn restart_with(self, campaigns: Vec<Campaign>, shards: u32, owner: u64) -> Self {
+        let Self { folder, limits, file, directory, queue, ledger, scheduler, .. } = self;
+        drop((file, directory, queue, ledger, scheduler));
+        Self::over(folder, campaigns, limits, shards, owner).await
     }
 
     pub(crate) async fn put(&self, users: impl IntoIterator<Item = NewUser>, now: Instant) {
@@ -122,15 +140,19 @@ impl Rig {
     }
 
     pub(crate) async fn sums(&self, day: &str) -> night_ledger::Line {
-        let sums = self.ledger.sums(&self.night(day)).await.unwrap();
-        let recount = self.ledger.recount(&self.night(day)).await.unwrap();
+        self.sums_of(&self.night(day)).await
+    }
+
+    pub(crate) async fn sums_of(&self, night: &domain::Night) -> night_ledger::Line {
+        let sums = self.ledger.sums(night).await.unwrap();
+        let recount = self.ledger.recount(night).await.unwrap();
         assert_eq!(sums.total(), recount.total());
         assert_eq!(sums.total().unknown(), 0);
         sums.total()
     }
 
     pub(crate) fn night(&self, day: &str) -> domain::Night {
-        domain::Night { campaign: self.campaign.name.clone(), day: day.parse().unwrap() }
+        domain::Night { campaign: self.campaigns[0].name.clone(), day: day.parse().unwrap() }
     }
 
     pub(crate) fn shards(n: u32) -> ShardCount {

@@ -1,8 +1,8 @@
 //! The one-shot night for a crontab: enqueue what is due, send it, drain, end.
 
-use std::{sync::Arc, time::Duration};
+use std::{pin::pin, sync::Arc, time::Duration};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use config::Config;
 use domain::{Instant, Night};
 use night_ledger::{Class, Sums};
@@ -11,9 +11,21 @@ use scheduler::{Scheduler, Settings};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::{night, run::clock};
-use crate::{cli::NightRun, endings::Ending, logs, ops::report, program::Program, say::say};
+use super::{
+    night,
+    run::{clock, longest_drain, signal},
+};
+use crate::{
+    cli::NightRun,
+    endings::Ending,
+    logs,
+    ops::report,
+    program::{Program, data_file, open_file},
+    say::say,
+};
 
+/// How long a locked file is waited for: another short command may have it.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Failed ticks in a row after which the run gives up.
 const MOST_FAILURES: u32 = 30;
 /// The longest pause between two looks at the queue.
@@ -26,34 +38,64 @@ pub(super) async fn run(config: Config, asked: NightRun) -> anyhow::Result<Endin
         config.campaigns.iter().find(|c| c.campaign.name == asked.campaign).map(|c| c.campaign.clone());
     let campaign = campaign.with_context(|| format!("--campaign: {} is not configured", asked.campaign))?;
     let clock = clock(&config, &asked.clock)?;
-    let program = Program::open(config, clock).await?;
+    let file = open_file(&data_file(&config), PATIENCE).await?;
+    let program = Program::over(file, config, clock).await?;
     // only what has fired: what is ahead is the next run's
     let settings = Settings { prepare_ahead: Span::seconds(0), ..program.config.scheduler.clone() };
     let scheduler = program.scheduler(vec![campaign], settings);
     let before = sums(&program, &asked).await?;
-    let stop = CancellationToken::new();
-    let sending = tokio::spawn(sender::run(Arc::clone(&program.parts), stop.clone()));
-    let drained = drain(&program, scheduler).await;
-    stop.cancel();
-    sending.await?;
-    drained?;
-    report(&program, &asked, &before).await
+    let whole = work(&program, scheduler, signal()).await?;
+    report(&program, &asked, &before, whole).await
+}
+
+/// Schedules and sends until all is done, or until `stop`; whether all was done. What is in flight ends in any case.
+async fn work(
+    program: &Program,
+    scheduler: Scheduler,
+    stop: impl Future<Output = anyhow::Result<()>>,
+) -> anyhow::Result<bool> {
+    let no_more = CancellationToken::new();
+    let sending = tokio::spawn(sender::run(Arc::clone(&program.parts), no_more.clone()));
+    let whole = tokio::select! {
+        error = program.file.ended() => Err(error.into()),
+        end = drain(program, scheduler, stop) => end,
+    };
+    no_more.cancel();
+    let longest = longest_drain(&program.config);
+    match tokio::time::timeout(longest, sending).await {
+        Ok(end) => end?,
+        Err(_) => {
+            bail!("the sender was still at work after {longest:?}; its batches come again at the next run")
+        }
+    }
+    whole
 }
 
 /// Ticks until everything that has fired is published and the queue and its ladder are empty, at the latest until the
-/// last deadline.
-async fn drain(program: &Program, mut scheduler: Scheduler) -> anyhow::Result<()> {
-    let mut failures = 0;
+/// last deadline, and until everything that was missed is counted; answers whether that is so. It is not where `stop`
+/// comes first, which is heard between two ticks: what a tick has published it also records.
+async fn drain(
+    program: &Program,
+    mut scheduler: Scheduler,
+    stop: impl Future<Output = anyhow::Result<()>>,
+) -> anyhow::Result<bool> {
+    let (mut failures, mut pause) = (0, Duration::ZERO);
     let mut last_deadline: Option<Instant> = None;
+    let mut stop = pin!(stop);
     loop {
+        tokio::select! {
+            biased;
+            end = &mut stop => return end.map(|()| false),
+            () = tokio::time::sleep(pause) => {}
+        }
         let now = program.clock.now();
         match scheduler.tick(now).await {
             Ok(ticked) => {
                 failures = 0;
                 last_deadline = last_deadline.max(scheduler.last_deadline());
                 let over = last_deadline.is_none_or(|deadline| deadline <= now);
-                if (!ticked.publishing && empty(program).await?) || over {
-                    return Ok(());
+                if !ticked.behind && (over || !ticked.publishing && empty(program).await?) {
+                    return Ok(true);
                 }
             }
             Err(error) if failures < MOST_FAILURES => {
@@ -62,7 +104,7 @@ async fn drain(program: &Program, mut scheduler: Scheduler) -> anyhow::Result<()
             }
             Err(error) => return Err(error.into()),
         }
-        tokio::time::sleep(PAUSE * (failures + 1)).await;
+        pause = PAUSE * (failures + 1);
     }
 }
 
@@ -86,14 +128,21 @@ async fn sums(program: &Program, asked: &NightRun) -> anyhow::Result<Vec<(Night,
 }
 
 /// Tells of the nights that this run changed.
-async fn report(program: &Program, asked: &NightRun, before: &[(Night, Sums)]) -> anyhow::Result<Ending> {
+async fn report(
+    program: &Program,
+    asked: &NightRun,
+    before: &[(Night, Sums)],
+    whole: bool,
+) -> anyhow::Result<Ending> {
     let changed: Vec<_> =
         sums(program, asked).await?.into_iter().filter(|after| !before.contains(after)).collect();
     let missed = |sums: &Sums| sums.total().class(Class::Missed);
     let known = |night: &Night| before.iter().find(|(n, _)| n == night).map_or(0, |(_, sums)| missed(sums));
     let missed: u64 = changed.iter().map(|(night, sums)| missed(sums).saturating_sub(known(night))).sum();
     let due = changed.iter().any(|(_, sums)| sums.total().due > 0);
-    let result = if missed > 0 {
+    let result = if !whole {
+        "stopped"
+    } else if missed > 0 {
         "missed"
     } else if due {
         "done"
@@ -110,5 +159,78 @@ async fn report(program: &Program, asked: &NightRun, before: &[(Night, Sums)]) -
         nights.iter().for_each(night::print);
         say!("{result}");
     }
-    Ok(if missed > 0 { Ending::Missed } else { Ending::Done })
+    Ok(match result {
+        "stopped" => Ending::Failed,
+        "missed" => Ending::Missed,
+        _ => Ending::Done,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, ready};
+
+    use directory::{Change, NewDevice, NewUser};
+    use domain::Uid;
+    use plumbing::Clock;
+    use sender::channel::{Kind, StubSettings};
+    use step_store::Add;
+
+    use super::*;
+
+    fn user(uid: u64) -> Change {
+        Change::Put(NewUser {
+            uid: Uid(uid),
+            zone: "UTC".parse().unwrap(),
+            region: Default::default(),
+            language: Default::default(),
+            consent: Some(true),
+            consent_at: Some(Instant::UNIX_EPOCH),
+            devices: Some(vec![NewDevice {
+                channel: "stub".parse().unwrap(),
+                address: format!("token-{uid}"),
+                registered_at: None,
+            }]),
+            name: None,
+        })
+    }
+
+    #[tokio::test]
+    async fn a_stop_ends_what_is_in_flight_and_leaves_the_rest_to_the_next_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = Config::load(None, []).unwrap();
+        config.data = folder.path().to_owned();
+        config.campaigns[0].campaign.window = 0;
+        for channel in config.channels.values_mut() {
+            channel.kind = Kind::Stub(StubSettings { latency: Span::millis(1), error_rate: 0.0 });
+        }
+        let clock = Clock::system();
+        let now: Instant = "2026-06-07T22:00:05Z".parse().unwrap();
+        clock.move_to(now);
+        let program = Program::open(config, clock).await.unwrap();
+        let day = "20260607".parse().unwrap();
+        let steps = (1..=50).map(|uid| Add { uid: Uid(uid), day, steps: 5_000 }).collect();
+        program.parts.directory.apply((1..=50).map(user).collect(), now).await.unwrap();
+        program.parts.steps.add(steps).await.unwrap();
+        let night = Night { campaign: program.config.campaigns[0].campaign.name.clone(), day };
+        let sums = async || program.parts.ledger.sums(&night).await.unwrap().total();
+
+        // stopped at once: nothing was begun
+        assert!(!work(&program, program.whole_scheduler(), ready(Ok(()))).await.unwrap());
+        assert_eq!(sums().await.due, 0);
+        // stopped when everybody is sealed
+        let sealed = async {
+            while sums().await.due < 50 {
+                tokio::task::yield_now().await;
+            }
+            Ok(())
+        };
+        work(&program, program.whole_scheduler(), sealed).await.unwrap();
+        let between = sums().await;
+        assert_eq!(between.delivered + between.open, 50);
+        // not stopped
+        assert!(work(&program, program.whole_scheduler(), pending()).await.unwrap());
+        let after = sums().await;
+        assert_eq!((after.delivered, after.open, after.duplicates), (50, 0, 0));
+    }
 }

@@ -18,10 +18,12 @@ use crate::{
     watch,
 };
 
-/// How long parts may take to end after the signal.
-const DRAIN: Duration = Duration::from_secs(20);
+/// How long parts may take to end after the signal: a chunk in flight may take as long as the lease on its batch.
+pub(super) fn longest_drain(config: &Config) -> Duration {
+    config.sender.lease.0.saturating_add(Duration::from_secs(5))
+}
 
-/// `stepcast run`: all parts until a signal.
+/// `stepcast run`: all parts until a signal, or until the data file can no longer be written.
 pub(super) async fn run(config: Config, asked: &cli::Run) -> anyhow::Result<Ending> {
     logs::start(&config.log)?;
     config.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
@@ -35,12 +37,20 @@ pub(super) async fn run(config: Config, asked: &cli::Run) -> anyhow::Result<Endi
         campaigns = program.config.campaigns.len(), "stepcast runs"
     );
     let whole = tokio::select! {
-        end = signal() => end.map(|()| true)?,
-        () = running.ended() => false,
+        end = signal() => end.map(|()| true),
+        () = running.ended() => Ok(false),
+        error = program.file.ended() => Err(error.into()),
     };
+    if let Err(error) = &whole {
+        tracing::error!(%error, "the program ends, and has to be started again");
+    }
     tracing::info!("stopping: no new work is taken, what is in flight ends");
     stop.cancel();
-    Ok(if running.drain().await && whole { Ending::Done } else { Ending::Failed })
+    let drained = running.drain().await;
+    if let Err(error) = std::fs::remove_file(data.join(ADDRESS_FILE)) {
+        tracing::warn!(%error, "{ADDRESS_FILE} could not be removed");
+    }
+    Ok(if whole? && drained { Ending::Done } else { Ending::Failed })
 }
 
 /// A clock as the command line asks for; a shift or rate is for rehearsals only.
@@ -62,6 +72,7 @@ pub(crate) struct Running {
     /// Where the ops API listens.
     pub(crate) address: SocketAddr,
     tasks: JoinSet<()>,
+    longest_drain: Duration,
 }
 
 /// Starts scheduler, sender and ops API; they end when `stop` is cancelled.
@@ -71,20 +82,26 @@ pub(crate) async fn start(program: &Program, stop: CancellationToken) -> anyhow:
     scheduler.metrics().register(&mut registry);
     program.parts.metrics.register(&mut registry);
     let mut tasks = JoinSet::new();
-    let address = serve(program, registry, &mut tasks, stop.clone()).await?;
+    let state = OpsState {
+        parts: Arc::clone(&program.parts),
+        clock: Arc::clone(&program.clock),
+        rehearsal: program.config.rehearsal,
+        scheduler: Some(scheduler.metrics().clone()),
+        registry,
+    };
+    let address = serve(&program.config, state, &mut tasks, stop.clone()).await?;
     let (clock, ending) = (Arc::clone(&program.clock), stop.clone());
     tasks.spawn(async move { scheduler::run(scheduler, &clock, ending).await });
     tasks.spawn(sender::run(Arc::clone(&program.parts), stop));
-    Ok(Running { address, tasks })
+    Ok(Running { address, tasks, longest_drain: longest_drain(&program.config) })
 }
 
 async fn serve(
-    program: &Program,
-    registry: Registry,
+    config: &Config,
+    state: OpsState,
     tasks: &mut JoinSet<()>,
     stop: CancellationToken,
 ) -> anyhow::Result<SocketAddr> {
-    let config = &program.config;
     let key = config::ops_key(&config.data, config.ops.key_file.as_deref())?;
     if key.made {
         tracing::info!(file = %key.path.display(), "an ops key was made; operator commands read it there");
@@ -95,12 +112,7 @@ async fn serve(
     let address = listener.local_addr()?;
     let note = config.data.join(ADDRESS_FILE);
     std::fs::write(&note, format!("{address}\n")).with_context(|| note.display().to_string())?;
-    let state = Arc::new(OpsState {
-        parts: Arc::clone(&program.parts),
-        clock: Arc::clone(&program.clock),
-        rehearsal: config.rehearsal,
-        registry,
-    });
+    let state = Arc::new(state);
     let router = http::keyed(ops::router(Arc::clone(&state)), &key.secret).merge(watch::router(state));
     tasks.spawn(async move {
         if let Err(error) = http::serve(listener, http::limited(router), stop).await {
@@ -131,9 +143,10 @@ impl Running {
             }
             whole
         };
-        tokio::time::timeout(DRAIN, all).await.unwrap_or_else(|_| {
+        let longest = self.longest_drain;
+        tokio::time::timeout(longest, all).await.unwrap_or_else(|_| {
             tracing::error!(
-                "parts were still at work after {DRAIN:?}; their batches come again at the next start"
+                "parts were still at work after {longest:?}; their batches come again at the next start"
             );
             false
         })
