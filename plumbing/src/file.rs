@@ -1,7 +1,14 @@
 mod error;
 mod writer;
 
-use std::{panic::catch_unwind, path::Path, sync::Arc, thread};
+use std::{
+    fs::{DirBuilder, OpenOptions},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    panic::catch_unwind,
+    path::Path,
+    sync::Arc,
+    thread,
+};
 
 use redb::{Database, DatabaseError, ReadTransaction, ReadableDatabase, WriteTransaction};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -31,8 +38,12 @@ impl File {
         let failed =
             |detail: &dyn ToString| FileError::Open { path: path.into(), detail: detail.to_string() };
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(|e| failed(&e))?;
+            DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|e| failed(&e))?;
         }
+        // names and push tokens are in it: for its owner alone
+        let made =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
+        made.map_err(|e| failed(&e))?;
         // the engine panics on some damaged files
         let opened = catch_unwind(|| Database::builder().set_cache_size(CACHE).create(path));
         let database = match opened {
@@ -154,6 +165,16 @@ mod tests {
         let end = file.write(|_| -> Result<(), FileError> { panic!("on purpose") }).await;
         assert!(matches!(end, Err(FileError::Panicked(text)) if text == "on purpose"));
         assert_eq!(bump(&file, 1, false).await.unwrap(), 1);
+    }
+
+    #[tokio::test]
+    async fn it_is_made_for_its_owner_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/data");
+        let _file = File::open(&path).unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
     }
 
     #[tokio::test]

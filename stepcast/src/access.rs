@@ -11,7 +11,7 @@ use anyhow::{Context, bail};
 use axum::{
     Router,
     body::{Body, to_bytes},
-    http::{Request, Response, header},
+    http::{Request, Response, StatusCode, header},
 };
 use config::Config;
 use plumbing::{Clock, File, FileError};
@@ -124,6 +124,11 @@ impl Access {
                 (answer.status(), answer.bytes().await?.to_vec())
             }
         };
+        if status == StatusCode::UNAUTHORIZED {
+            bail!(
+                "the ops key of this configuration (ops.key_file, or ops.key in the data folder) is not the running program's"
+            );
+        }
         let text = String::from_utf8_lossy(&bytes);
         let value: Option<Value> = serde_json::from_slice(&bytes).ok();
         match value {

@@ -65,6 +65,15 @@ impl Program {
         Ok(Self { config, clock, parts, file, owner: Owner(u64::from_le_bytes(random)) })
     }
 
+    /// Warns where there is nobody to push to: another data folder may be meant.
+    pub(crate) async fn warn_if_empty(&self) -> anyhow::Result<()> {
+        if self.parts.directory.zones().await?.is_empty() {
+            let data = self.config.data.display();
+            tracing::warn!(%data, "the directory has no users, so nobody is due: import some, or set `data`");
+        }
+        Ok(())
+    }
+
     /// A scheduler over the stores, for `campaigns`.
     pub(crate) fn scheduler(
         &self,

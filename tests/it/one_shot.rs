@@ -1,4 +1,4 @@
-use rig::{Done, Person, Receiver, Site, shift_to};
+use rig::{Answer, Done, Person, Receiver, Site, shift_to};
 
 use crate::{DAY, quick};
 
@@ -74,4 +74,17 @@ async fn a_campaign_that_is_not_there_is_refused_by_name() {
     let site = Site::new("");
     let done = site.command(&["night", "run", "--campaign", "weekly"]).await.expect(1);
     assert!(done.stderr.contains("weekly"), "{done}");
+}
+
+#[tokio::test]
+async fn a_night_that_reaches_nobody_is_a_failed_one() {
+    let receiver = Receiver::start(|_| Answer::status(400)).await;
+    let site = Site::new(&(quick("[\"hook\"]", 2) + &receiver.channel("hook", "in")));
+    let people: Vec<_> = (1..=20).map(|uid| Person::new(uid, "Asia/Tokyo")).collect();
+    site.settle(&people, DAY).await;
+    let failed = run_at(&site, "2026-06-07T13:00:01Z").await;
+    assert!(failed.stderr.contains("pushes were not accepted"), "{}", failed.stderr);
+    let failed = failed.expect(1).json();
+    assert_eq!(failed["result"], "nobody_reached", "{failed}");
+    assert_eq!(failed["nights"][0]["rejected"], 20, "{failed}");
 }

@@ -5,7 +5,7 @@ use std::{pin::pin, sync::Arc, time::Duration};
 use anyhow::{Context, bail};
 use config::Config;
 use domain::{Instant, Night};
-use night_ledger::{Class, Sums};
+use night_ledger::{Class, Line, Sums};
 use plumbing::Span;
 use scheduler::{Scheduler, Settings};
 use serde_json::json;
@@ -40,6 +40,7 @@ pub(super) async fn run(config: Config, asked: NightRun) -> anyhow::Result<Endin
     let clock = clock(&config, &asked.clock)?;
     let file = open_file(&data_file(&config), PATIENCE).await?;
     let program = Program::over(file, config, clock).await?;
+    program.warn_if_empty().await?;
     // only what has fired: what is ahead is the next run's
     let settings = Settings { prepare_ahead: Span::seconds(0), ..program.config.scheduler.clone() };
     let scheduler = program.scheduler(vec![campaign], settings);
@@ -127,6 +128,14 @@ async fn sums(program: &Program, asked: &NightRun) -> anyhow::Result<Vec<(Night,
     Ok(all)
 }
 
+/// Users who were to get a push and did not, by no wish of theirs.
+fn unreached(line: &Line) -> u64 {
+    [Class::Expired, Class::Rejected, Class::Dead, Class::Uncertain]
+        .map(|class| line.class(class))
+        .iter()
+        .sum()
+}
+
 /// Tells of the nights that this run changed.
 async fn report(
     program: &Program,
@@ -140,10 +149,18 @@ async fn report(
     let known = |night: &Night| before.iter().find(|(n, _)| n == night).map_or(0, |(_, sums)| missed(sums));
     let missed: u64 = changed.iter().map(|(night, sums)| missed(sums).saturating_sub(known(night))).sum();
     let due = changed.iter().any(|(_, sums)| sums.total().due > 0);
+    let delivered =
+        |nights: &[(Night, Sums)]| nights.iter().map(|(_, sums)| sums.total().delivered).sum::<u64>();
+    let lost =
+        |nights: &[(Night, Sums)]| nights.iter().map(|(_, sums)| unreached(&sums.total())).sum::<u64>();
+    let old: Vec<_> = before.iter().filter(|(n, _)| changed.iter().any(|(m, _)| n == m)).cloned().collect();
+    let nobody = delivered(&changed) == delivered(&old) && lost(&changed) > lost(&old);
     let result = if !whole {
         "stopped"
     } else if missed > 0 {
         "missed"
+    } else if nobody {
+        "nobody_reached"
     } else if due {
         "done"
     } else {
@@ -160,7 +177,7 @@ async fn report(
         say!("{result}");
     }
     Ok(match result {
-        "stopped" => Ending::Failed,
+        "stopped" | "nobody_reached" => Ending::Failed,
         "missed" => Ending::Missed,
         _ => Ending::Done,
     })

@@ -30,6 +30,7 @@ pub(super) async fn run(config: Config, asked: &cli::Run) -> anyhow::Result<Endi
     let clock = clock(&config, asked)?;
     let data = config.data.clone();
     let program = Program::open(config, clock).await?;
+    program.warn_if_empty().await?;
     let stop = CancellationToken::new();
     let mut running = start(&program, stop.clone()).await?;
     tracing::info!(
