@@ -13,13 +13,14 @@ pub(crate) fn read_sender(draft: &mut Draft, slowest: Option<(Key, Span)>) -> Op
             draft.fault(key, format!("{than} {other} ({span}) is wanted"));
         }
     };
-    if let Some((slowest, time)) = slowest {
+    let wait = section.child("quota_wait");
+    longer(draft, &wait, settings.quota_wait < settings.lease, &lease, settings.lease, "shorter than");
+    let fits = settings.quota_wait < settings.lease;
+    if let Some((slowest, time)) = slowest.filter(|_| fits) {
         // a chunk may wait for quota and then take as long as the slowest push, all under one lease
         let chunk = Span(time.0.saturating_add(settings.quota_wait.0));
         longer(draft, &lease, settings.lease > chunk, &slowest, chunk, "longer, with quota_wait, than");
     }
-    let wait = section.child("quota_wait");
-    longer(draft, &wait, settings.quota_wait < settings.lease, &lease, settings.lease, "shorter than");
     let longest = section.child("longest_backoff");
     let rises = settings.longest_backoff >= settings.backoff;
     longer(draft, &longest, rises, &backoff, settings.backoff, "at least");
