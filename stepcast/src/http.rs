@@ -19,6 +19,8 @@ use tower_http::{catch_panic::CatchPanicLayer, timeout::TimeoutLayer};
 
 /// The most bytes of a request's body.
 pub(crate) const MOST_BODY: usize = 8 << 20;
+/// The most rows of a request.
+pub(crate) const MOST_ROWS: usize = 10_000;
 /// Requests worked on at once; more wait.
 const AT_ONCE: usize = 128;
 /// Time limit of a request.
@@ -36,6 +38,12 @@ impl ApiError {
     /// The request cannot be served as it is.
     pub(crate) fn bad(code: &'static str, message: impl Into<String>) -> Self {
         Self { status: StatusCode::BAD_REQUEST, code, message: message.into() }
+    }
+
+    /// The request has more rows than are taken at once.
+    pub(crate) fn too_many_rows() -> Self {
+        let message = format!("at most {MOST_ROWS} rows are taken at once");
+        Self { status: StatusCode::PAYLOAD_TOO_LARGE, code: "too_many_rows", message }
     }
 
     /// What is asked for is not there.

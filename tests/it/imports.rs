@@ -119,3 +119,27 @@ fn gzip(text: &str) -> Vec<u8> {
     zip.write_all(text.as_bytes()).unwrap();
     zip.finish().unwrap()
 }
+
+#[tokio::test]
+async fn a_channel_that_is_not_configured_is_warned_of() {
+    let site = Site::new("");
+    let path = site.file("users.csv", "uid,zone,devices\n1,Asia/Tokyo,stub:a|fax:b\n2,Asia/Tokyo,fax:c\n");
+    let done = site.command(&["import", "users", &path]).await.expect(0);
+    assert!(
+        done.stderr.contains("2 device(s) are on channel fax, which is not configured"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[tokio::test]
+async fn one_stray_quote_or_endless_line_spoils_no_other_row_of_steps() {
+    let site = Site::new("");
+    let long = "9".repeat(200_000);
+    let text = format!("uid,day,steps\n1,20260607,10\n\"2,20260607,20\n{long}\n3,20260607,30\n");
+    let path = site.file("steps.csv", text);
+    let told = site.command(&["import", "steps", &path, "--json"]).await.expect(1).json();
+    assert_eq!((&told["counts"]["stored"], &told["refused"]), (&2.into(), &2.into()), "{told}");
+    let lines: Vec<_> = told["first_refused"].as_array().unwrap().iter().map(|r| r["line"].clone()).collect();
+    assert_eq!(lines, [3, 4], "{told}");
+}

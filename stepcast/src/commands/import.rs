@@ -3,11 +3,16 @@
 mod piece;
 mod steps;
 
-use std::{fs::File, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs::File,
+    path::Path,
+};
 
 use anyhow::Context;
 use config::Config;
-use directory::{Format, UserRows, to_line};
+use directory::{Change, Format, MOST_CHANNELS, UserRows, to_line};
+use domain::ChannelName;
 use indicatif::{ProgressBar, ProgressStyle};
 use piece::Pieces;
 pub(super) use steps::steps;
@@ -24,6 +29,8 @@ pub(super) async fn users(config: Config, asked: ImportFile) -> anyhow::Result<E
     let format =
         format.with_context(|| format!("{name}: the name does not tell csv from ndjson; use --format"))?;
     let shards = config.scheduler.shards;
+    let known: BTreeSet<ChannelName> = config.channels.keys().cloned().collect();
+    let mut unknown = BTreeMap::<ChannelName, u64>::new();
     let (file, progress) = open(&asked.file)?;
     let mut rows = UserRows::open(Box::new(file), format)
         .map_err(|e| anyhow::anyhow!("{name}: line {}, {}: {}", e.line, e.field, e.reason))?;
@@ -31,7 +38,10 @@ pub(super) async fn users(config: Config, asked: ImportFile) -> anyhow::Result<E
     let mut pieces = Pieces::new(&access, "/ops/v1/users");
     while let Some(row) = rows.next() {
         match row {
-            Ok(row) => pieces.add(row.line, &to_line(&row.change)).await?,
+            Ok(row) => {
+                note_unknown(&row.change, &known, &mut unknown);
+                pieces.add(row.line, &to_line(&row.change)).await?;
+            }
             Err(fault) => pieces.refuse(fault.line, &fault.field, &fault.reason),
         }
         progress.set_position(rows.bytes_read());
@@ -54,7 +64,22 @@ pub(super) async fn users(config: Config, asked: ImportFile) -> anyhow::Result<E
             "warning: uid % {shards} spreads these uids unevenly ({skew:.2} > {SKEW}); another scheduler.shards may suit them"
         );
     }
+    for (channel, devices) in unknown {
+        eprintln!(
+            "warning: {devices} device(s) are on channel {channel}, which is not configured: nothing reaches them"
+        );
+    }
     Ok(told.ending())
+}
+
+/// Counts devices on channels that are not configured; of the most different names that an installation can have.
+fn note_unknown(change: &Change, known: &BTreeSet<ChannelName>, unknown: &mut BTreeMap<ChannelName, u64>) {
+    let Change::Put(user) = change else { return };
+    for device in user.devices.iter().flatten().filter(|d| !known.contains(&d.channel)) {
+        if unknown.len() < usize::from(MOST_CHANNELS) || unknown.contains_key(&device.channel) {
+            *unknown.entry(device.channel.clone()).or_default() += 1;
+        }
+    }
 }
 
 /// The file and a bar that shows how far it is read.

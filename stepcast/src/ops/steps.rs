@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use step_store::{Add, Added, MOST_STEPS};
 
 use super::OpsState;
-use crate::http::ApiError;
+use crate::http::{ApiError, MOST_ROWS};
 
 #[derive(Deserialize)]
 pub(super) struct Asked {
@@ -43,6 +43,9 @@ struct Row {
 /// `POST /ops/v1/steps`, NDJSON of `{uid, day, steps}`, at most 10,000: adds each to the user's day.
 pub(super) async fn add(State(state): State<Arc<OpsState>>, body: Bytes) -> Result<Json<Value>, ApiError> {
     let (mut adds, mut places, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+    if body.iter().filter(|&&b| b == b'\n').count() > MOST_ROWS {
+        return Err(ApiError::too_many_rows());
+    }
     for (index, line) in body.split(|&b| b == b'\n').enumerate().filter(|(_, l)| !l.trim_ascii().is_empty()) {
         match serde_json::from_slice::<Row>(line) {
             Ok(Row { uid, day, steps }) => {
