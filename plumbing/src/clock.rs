@@ -45,7 +45,8 @@ impl Clock {
 
     /// The time it shows.
     pub fn now(&self) -> DateTime<Utc> {
-        self.base() + TimeDelta::milliseconds(self.shift_ms.load(Ordering::Relaxed))
+        let (base, shift) = (self.base(), TimeDelta::milliseconds(self.shift_ms.load(Ordering::Relaxed)));
+        base.checked_add_signed(shift).unwrap_or(base)
     }
 
     /// Moves it so that it shows `to`; it goes on from there.

@@ -195,11 +195,15 @@ pub(crate) enum ConfigCommand {
     Show,
 }
 
+/// Ten years: enough for any rehearsal, and inside what can be written as a date.
+const MOST_SHIFT_DAYS: i64 = 3_660;
+
 /// A shift of the clock: a length of time, with a minus for the past.
 pub(crate) fn shift(text: &str) -> Result<chrono::TimeDelta, String> {
     let (back, length) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let span: Span = length.parse()?;
-    let delta = chrono::TimeDelta::from_std(span.0).map_err(|_| format!("{text:?} is too long"))?;
+    let delta = chrono::TimeDelta::from_std(span.0).ok().filter(|delta| delta.num_days() <= MOST_SHIFT_DAYS);
+    let delta = delta.ok_or_else(|| format!("{text:?}: at most {MOST_SHIFT_DAYS} days are wanted"))?;
     Ok(if back { -delta } else { delta })
 }
 
@@ -218,6 +222,7 @@ mod tests {
     fn shifts_go_both_ways() {
         assert_eq!(shift("2h"), Ok(chrono::TimeDelta::hours(2)));
         assert_eq!(shift("-30m"), Ok(chrono::TimeDelta::minutes(-30)));
+        assert!(shift("99999999999h").is_err() && shift("-88000h").is_err());
         assert!(shift("soon").is_err() && shift("--5s").is_err());
     }
 }

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State};
+use chrono::Datelike;
 use domain::Instant;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -21,6 +22,9 @@ pub(super) async fn set(
 ) -> Result<Json<Value>, ApiError> {
     if !state.rehearsal {
         return Err(ApiError::bad("no_rehearsal", "the clock is moved only where rehearsal = true"));
+    }
+    if !(1971..=9998).contains(&asked.to.year()) {
+        return Err(ApiError::bad("bad_time", "to: a time from 1971 to 9998 is wanted"));
     }
     state.clock.move_to(asked.to);
     tracing::warn!(to = %asked.to, "the clock was moved");
