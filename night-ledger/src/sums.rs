@@ -35,6 +35,13 @@ impl Sums {
         })
     }
 
+    /// Whether a recount comes to the same, lines that nobody was ever due in aside.
+    pub fn agrees(&self, recount: &Sums) -> bool {
+        let due =
+            |sums: &Sums| sums.lines.clone().into_iter().filter(|(_, line)| line.due > 0).collect::<Vec<_>>();
+        due(self) == due(recount)
+    }
+
     /// Adds a line's counts.
     pub fn add(&mut self, zone: Zone, shard: Shard, channel: ChannelName, line: &Line) {
         self.lines.entry((zone, shard, channel)).or_default().add(line);

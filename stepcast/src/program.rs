@@ -101,14 +101,23 @@ impl Program {
 /// Opens the data file, and waits up to `patience` for whoever has it: the commands that use it are short.
 pub(crate) async fn open_file(path: &Path, patience: Duration) -> Result<File, FileError> {
     let began = Instant::now();
+    let mut told = false;
     loop {
         match File::open(path) {
-            Err(FileError::Locked(_)) if began.elapsed() < patience => tokio::time::sleep(RETRY).await,
+            Err(FileError::Locked(_)) if began.elapsed() < patience => {
+                if !told {
+                    tracing::info!(file = %path.display(), ?patience, "another stepcast has the data file: waiting for it");
+                    told = true;
+                }
+                tokio::time::sleep(RETRY).await;
+            }
             end => return end,
         }
     }
 }
 
+/// How long a start waits for a short command that has the file.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// Pause between two tries to open a locked file.
 pub(crate) const RETRY: Duration = Duration::from_millis(50);
 

@@ -20,12 +20,10 @@ use crate::{
     endings::Ending,
     logs,
     ops::report,
-    program::{Program, data_file, open_file},
+    program::{PATIENCE, Program, data_file, open_file},
     say::say,
 };
 
-/// How long a locked file is waited for: another short command may have it.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// Failed ticks in a row after which the run gives up.
 const MOST_FAILURES: u32 = 30;
 /// The longest pause between two looks at the queue.

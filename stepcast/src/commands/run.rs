@@ -14,7 +14,7 @@ use crate::{
     endings::Ending,
     http, logs,
     ops::{self, OpsState},
-    program::Program,
+    program::{PATIENCE, Program, data_file, open_file},
     watch,
 };
 
@@ -29,7 +29,8 @@ pub(super) async fn run(config: Config, asked: &cli::Run) -> anyhow::Result<Endi
     config.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
     let clock = clock(&config, asked)?;
     let data = config.data.clone();
-    let program = Program::open(config, clock).await?;
+    let file = open_file(&data_file(&config), PATIENCE).await?;
+    let program = Program::over(file, config, clock).await?;
     program.warn_if_empty().await?;
     let stop = CancellationToken::new();
     let mut running = start(&program, stop.clone()).await?;

@@ -47,11 +47,7 @@ const TERMS: [&str; 14] = [
 /// Whether the sums of a night and a recount of it agree, lines that nobody was ever due in aside.
 pub(super) async fn recounted(parts: &Parts, night: &Night) -> anyhow::Result<(Sums, bool)> {
     let (sums, recount) = (parts.ledger.sums(night).await?, parts.ledger.recount(night).await?);
-    let lines = |of: &Sums| {
-        let due = of.lines.iter().filter(|(_, line)| line.due > 0);
-        due.map(|(place, line)| (place.clone(), *line)).collect::<Vec<_>>()
-    };
-    let agrees = lines(&sums) == lines(&recount);
+    let agrees = sums.agrees(&recount);
     Ok((sums, agrees))
 }
 

@@ -39,12 +39,8 @@ pub(super) async fn show(
         let recount = state.parts.ledger.recount(&night).await?;
         let again = state.parts.ledger.sums(&night).await?;
         let still = again == sums;
-        let lines = |sums: &night_ledger::Sums| {
-            let due = sums.lines.iter().filter(|(_, line)| line.due > 0);
-            due.map(|(k, v)| (k.clone(), *v)).collect::<std::collections::BTreeMap<_, _>>()
-        };
         shown["recount"] = json!({
-            "agrees": still.then(|| lines(&recount) == lines(&sums)),
+            "agrees": still.then(|| sums.agrees(&recount)),
             "counted": report::night(&night, &recount, asked.zone),
         });
     }
