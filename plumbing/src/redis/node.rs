@@ -1,0 +1,188 @@
+use std::{
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use ::redis::{Pipeline, RedisError, ServerErrorKind, Value, aio::MultiplexedConnection};
+use deadpool_redis::{Connection, Pool, PoolError};
+use tokio::time::{Instant, timeout_at};
+
+use super::{address::Address, dialler::Dialler};
+
+/// One server, and the connections to it.
+///
+/// Calls share a few connections, in turn, each with any number of answers outstanding. A call that makes the server
+/// hold back its answer (`WAIT`) takes one out of the pool for itself, so that it delays nobody else's. When one
+/// connection turns out broken, or to lead to a server that is not what it was, all are given up: the next call
+/// connects anew, and resolves the name anew.
+pub(super) struct Node {
+    pub(super) address: Address,
+    timeout: Duration,
+    pool: Pool,
+    lines: Mutex<Lines>,
+    turn: AtomicUsize,
+    /// Held while connecting, so that callers who wait for a connection do not each make one.
+    connecting: tokio::sync::Mutex<()>,
+}
+
+struct Lines {
+    /// Raised when they are given up, so that those who come late with the same fault do not give up the new ones.
+    generation: u64,
+    open: Vec<Option<MultiplexedConnection>>,
+}
+
+/// Why a server gave no answer.
+#[derive(Debug)]
+pub(super) struct NoAnswer {
+    pub(super) why: String,
+    /// Whether the connection was found broken, which is how one looks that was cut while nobody used it.
+    pub(super) cut: bool,
+}
+
+/// Whether a call holds back its answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Line {
+    Shared,
+    Own,
+}
+
+impl Node {
+    pub(super) fn new(address: Address, dialler: &Dialler) -> Result<Self, String> {
+        Ok(Self {
+            timeout: dialler.timeout,
+            pool: dialler.pool(&address)?,
+            lines: Mutex::new(Lines { generation: 0, open: vec![None; dialler.connections] }),
+            turn: AtomicUsize::new(0),
+            connecting: tokio::sync::Mutex::new(()),
+            address,
+        })
+    }
+
+    /// Sends commands and gives the answer to each, which may be an error of the server's.
+    pub(super) async fn send(
+        &self,
+        commands: &Pipeline,
+        line: Line,
+        deadline: Instant,
+    ) -> Result<Vec<Value>, NoAnswer> {
+        match line {
+            Line::Shared => {
+                let (generation, mut connection) = self.shared(deadline).await?;
+                let answers = self.exchange(&mut connection, commands, deadline).await;
+                if is_spent(&answers) {
+                    self.give_up(generation);
+                }
+                answers
+            }
+            Line::Own => {
+                let generation = self.lines().generation;
+                let mut connection = self.limited(deadline, self.pool.get()).await?.map_err(refused)?;
+                let answers = self.exchange(&mut connection, commands, deadline).await;
+                if is_spent(&answers) {
+                    drop(Connection::take(connection));
+                    self.give_up(generation);
+                }
+                answers
+            }
+        }
+    }
+
+    async fn exchange(
+        &self,
+        connection: &mut MultiplexedConnection,
+        commands: &Pipeline,
+        deadline: Instant,
+    ) -> Result<Vec<Value>, NoAnswer> {
+        let answers = connection.send_packed_commands(commands, 0, commands.len());
+        self.limited(deadline, answers).await?.map_err(broken)
+    }
+
+    /// One of the shared connections, and the generation that it is of.
+    async fn shared(&self, deadline: Instant) -> Result<(u64, MultiplexedConnection), NoAnswer> {
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+        if let Some(found) = self.open_line(turn) {
+            return Ok(found);
+        }
+        let _connecting = self.limited(deadline, self.connecting.lock()).await?;
+        if let Some(found) = self.open_line(turn) {
+            return Ok(found);
+        }
+        let generation = self.lines().generation;
+        let made = match self.limited(deadline, self.pool.get()).await {
+            Ok(Ok(made)) => made,
+            // who cannot be connected to has lost the other connections too
+            Ok(Err(error)) => {
+                self.give_up(generation);
+                return Err(refused(error));
+            }
+            Err(late) => {
+                self.give_up(generation);
+                return Err(late);
+            }
+        };
+        let connection = Connection::take(made);
+        let mut lines = self.lines();
+        if lines.generation == generation {
+            let at = turn % lines.open.len();
+            lines.open[at] = Some(connection.clone());
+        }
+        Ok((generation, connection))
+    }
+
+    fn open_line(&self, turn: usize) -> Option<(u64, MultiplexedConnection)> {
+        let lines = self.lines();
+        let connection = lines.open[turn % lines.open.len()].clone()?;
+        Some((lines.generation, connection))
+    }
+
+    fn give_up(&self, generation: u64) {
+        let mut lines = self.lines();
+        if lines.generation == generation {
+            lines.generation += 1;
+            lines.open.fill(None);
+            self.pool.retain(|_, _| false);
+        }
+    }
+
+    async fn limited<F: Future>(&self, deadline: Instant, what: F) -> Result<F::Output, NoAnswer> {
+        let limit = deadline.min(Instant::now() + self.timeout);
+        timeout_at(limit, what).await.map_err(|_| late(self.timeout))
+    }
+
+    fn lines(&self) -> MutexGuard<'_, Lines> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether the connection is of no more use: it is broken or silent, or the server behind it is not, or not yet, one
+/// that does what it is asked, and the name may lead to another by now.
+fn is_spent(answers: &Result<Vec<Value>, NoAnswer>) -> bool {
+    use ServerErrorKind::{BusyLoading, MasterDown, ReadOnly};
+    let Ok(answers) = answers else { return true };
+    answers.iter().any(|answer| match answer {
+        Value::ServerError(error) => {
+            matches!(error.kind(), Some(BusyLoading | MasterDown | ReadOnly)) || error.code() == "NOAUTH"
+        }
+        _ => false,
+    })
+}
+
+fn broken(error: RedisError) -> NoAnswer {
+    NoAnswer { cut: error.is_connection_dropped(), why: error.to_string() }
+}
+
+fn refused(error: PoolError) -> NoAnswer {
+    let why = match error {
+        PoolError::Backend(error) => format!("cannot connect: {error}"),
+        PoolError::Timeout(_) => "cannot connect within the time limit".to_owned(),
+        other => format!("cannot connect: {other}"),
+    };
+    NoAnswer { why, cut: false }
+}
+
+fn late(limit: Duration) -> NoAnswer {
+    NoAnswer { why: format!("no answer within {}", crate::Span(limit)), cut: false }
+}
