@@ -2,6 +2,7 @@
 
 mod embedded;
 mod key;
+mod redis;
 
 use async_trait::async_trait;
 use domain::{Day, Uid};
@@ -9,8 +10,13 @@ pub use embedded::EmbeddedSteps;
 pub use key::key;
 pub use plumbing::StoreError;
 
+pub use self::redis::RedisSteps;
+
 /// The most steps a user-day may hold (spec: above it a report is refused, `too_many`).
 pub const MOST_STEPS: u32 = 200_000;
+
+/// The most adds one call may hold, on every engine.
+const MOST_ADDS: usize = 10_000;
 
 /// Steps to add to one user's `Day`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +41,8 @@ pub enum Added {
 /// The port of the step store.
 #[async_trait]
 pub trait StepStore: Send + Sync {
-    /// Adds in order, each whole or not at all, and answers in the same order once what is stored is durable.
+    /// Adds in order, each whole or not at all, and answers in the same order once what is stored is durable. At most
+    /// 10,000 a call. After an error some may be stored and some not.
     async fn add(&self, adds: Vec<Add>) -> Result<Vec<Added>, StoreError>;
 
     /// The number of one user's `Day`; 0 where there is no entry.
