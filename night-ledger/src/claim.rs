@@ -34,6 +34,11 @@ impl Claim {
     /// A claim as the seal makes it: free at the first attempt.
     pub const FRESH: Self = Self(1 << 4);
 
+    /// A claim that is free at this attempt, if it can be.
+    pub(crate) fn free(attempt: u8) -> Option<Self> {
+        (1..=MOST_ATTEMPTS).contains(&attempt).then_some(Self(attempt << 4))
+    }
+
     /// A claim that is over before it began.
     pub fn closed_at_once(reason: Reason) -> Self {
         Self(3 | reason.code() << 4)
@@ -121,6 +126,12 @@ impl Claim {
         }
         Self(tried.0 & (MAYBE | AGAIN) | (attempt + 1) << 4)
     }
+
+    /// One that was given up after its last attempt, free again at the first; `None` for any other.
+    pub fn reopen(self) -> Option<Self> {
+        (self.state() == State::Closed(Reason::Attempts))
+            .then_some(Self(self.0 & (MAYBE | AGAIN) | Self::FRESH.0))
+    }
 }
 
 #[cfg(test)]
@@ -166,6 +177,17 @@ mod tests {
         let no_answer = claimed.retry(true);
         assert!(no_answer.maybe() && !no_answer.again());
         assert!(no_answer.claim(2, false).unwrap().deliver().again());
+    }
+
+    #[test]
+    fn only_what_was_given_up_opens_again() {
+        for byte in (0..=255u8).filter_map(Claim::from_byte) {
+            let opened = byte.reopen();
+            assert_eq!(opened.is_some(), byte.state() == State::Closed(Reason::Attempts));
+            let Some(opened) = opened else { continue };
+            assert_eq!(opened.state(), State::Free(1));
+            assert_eq!((opened.maybe(), opened.again()), (byte.maybe(), byte.again()));
+        }
     }
 
     #[test]

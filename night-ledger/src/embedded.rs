@@ -1,5 +1,6 @@
 //! The ledger in the embedded file. One process owns the file, so leases on batches live in its memory: they end with it.
 
+mod brakes;
 mod closing;
 mod counting;
 mod leases;
@@ -7,20 +8,18 @@ mod seals;
 mod sheet;
 mod steps;
 mod tables;
-#[cfg(test)]
-mod tests;
 mod why;
 
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use domain::{BatchId, CampaignName, Day, Instant, Night, SealKey, Shard, ShardCount, Uid};
+use domain::{BatchId, CampaignName, Day, Instant, Night, SealKey, Shard, ShardCount, Uid, Zone};
 use leases::Leases;
 use plumbing::{File, StoreError, redb::ReadableTable};
 
 use crate::{
-    ClosedOpen, Held, NightLedger, Owner, Progress, Raised, Seal, Sealed, ShardLease, Step, Stepped, Sums,
-    Why,
+    Brake, Brakes, ClosedOpen, Group, Held, NightLedger, Owner, Progress, Raised, Seal, Sealed, ShardLease,
+    Step, Stepped, Sums, Why,
 };
 
 /// [`NightLedger`] in the embedded file.
@@ -36,6 +35,9 @@ impl EmbeddedLedger {
         Ok(Self { file, leases: Leases::default() })
     }
 }
+
+/// The owner of a shard that was given up.
+const NOBODY: u64 = 0;
 
 #[async_trait]
 impl NightLedger for EmbeddedLedger {
@@ -84,6 +86,15 @@ impl NightLedger for EmbeddedLedger {
         Ok(seals::nights(&self.file)?)
     }
 
+    async fn members(&self, _group: Group, owner: Owner, _term: Duration) -> Result<Vec<Owner>, StoreError> {
+        // whoever has the file open is alone
+        Ok(vec![owner])
+    }
+
+    async fn leave(&self, _group: Group, _owner: Owner) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     async fn lease_shard(
         &self,
         shard: Shard,
@@ -93,6 +104,7 @@ impl NightLedger for EmbeddedLedger {
         // whoever has the file open is alone, so an earlier owner is dead and the term does not matter
         if let Some((by, epoch)) = seals::shard_lease(&self.file, shard)?
             && by == owner.0
+            && by != NOBODY
         {
             return Ok(ShardLease::Held(epoch));
         }
@@ -104,6 +116,33 @@ impl NightLedger for EmbeddedLedger {
             Ok(epoch + 1)
         });
         Ok(ShardLease::Held(epoch.await?))
+    }
+
+    async fn release_shard(&self, shard: Shard, owner: Owner) -> Result<(), StoreError> {
+        let done = self.file.write(move |to| {
+            let mut table = to.open_table(tables::SHARD_LEASES)?;
+            let held = table.get(shard.0)?.map(|l| l.value());
+            if let Some((by, epoch)) = held
+                && by == owner.0
+            {
+                table.insert(shard.0, (NOBODY, epoch))?;
+            }
+            Ok(())
+        });
+        Ok(done.await?)
+    }
+
+    async fn set_brake(
+        &self,
+        night: &Night,
+        zone: Option<Zone>,
+        brake: Option<Brake>,
+    ) -> Result<(), StoreError> {
+        brakes::set(&self.file, night, zone, brake).await
+    }
+
+    async fn brakes(&self, night: &Night) -> Result<Brakes, StoreError> {
+        Ok(brakes::read(&self.file, night)?)
     }
 
     async fn seal(&self, key: &SealKey, seal: &Seal) -> Result<Sealed, StoreError> {
@@ -150,6 +189,14 @@ impl NightLedger for EmbeddedLedger {
 
     async fn close(&self, key: &SealKey, published: u32) -> Result<ClosedOpen, StoreError> {
         closing::close(&self.file, key.clone(), published).await
+    }
+
+    async fn abort(&self, key: &SealKey, zones: Option<&[Zone]>) -> Result<u64, StoreError> {
+        closing::abort(&self.file, key.clone(), zones.map(<[_]>::to_vec)).await
+    }
+
+    async fn reopen(&self, key: &SealKey, positions: &[u32]) -> Result<u64, StoreError> {
+        closing::reopen(&self.file, key.clone(), positions.to_vec()).await
     }
 
     async fn sums(&self, night: &Night) -> Result<Sums, StoreError> {

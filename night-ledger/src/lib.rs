@@ -4,23 +4,37 @@
 //! `due = delivered + suppressed + expired + missed + aborted + rejected + dead + uncertain + open`.
 //! What counts together changes in one step.
 
+mod brake;
 mod claim;
+mod closing;
 mod embedded;
 mod fields;
+mod lease;
 mod outcome;
+mod redis;
+mod runs;
 mod seal;
+mod step;
 mod sums;
+mod turn;
+mod why;
 
 use std::time::Duration;
 
+pub use self::redis::RedisLedger;
 use async_trait::async_trait;
+pub use brake::{Brake, Brakes};
 pub use claim::{Claim, MOST_ATTEMPTS, State};
+pub use closing::ClosedOpen;
 use domain::{BatchId, ChannelName, Instant, Night, SealKey, Shard, ShardCount, Uid, Zone};
 pub use embedded::EmbeddedLedger;
+pub use lease::{Group, Owner, ShardLease};
 pub use outcome::{Class, Outcome, Reason};
 pub use plumbing::StoreError;
 pub use seal::{Due, Seal, SealZone};
+pub use step::{Done, Step, Stepped};
 pub use sums::{Line, Sums};
+pub use why::{Why, Worked};
 
 /// The port of the night ledger.
 #[async_trait]
@@ -40,9 +54,31 @@ pub trait NightLedger: Send + Sync {
     /// The nights held, oldest `Day` first.
     async fn nights(&self) -> Result<Vec<Night>, StoreError>;
 
-    /// Takes or renews the lease on a shard for `term`.
+    /// Announces `owner` as alive in `group` for `term` from now and answers who is alive there, itself included, by
+    /// number.
+    async fn members(&self, group: Group, owner: Owner, term: Duration) -> Result<Vec<Owner>, StoreError>;
+
+    /// Takes `owner` out of `group`.
+    async fn leave(&self, group: Group, owner: Owner) -> Result<(), StoreError>;
+
+    /// Takes or renews the lease on a shard for `term`. The epoch rises with every lease that is not a renewal.
     async fn lease_shard(&self, shard: Shard, owner: Owner, term: Duration)
     -> Result<ShardLease, StoreError>;
+
+    /// Gives the lease on a shard up, if `owner` has it. The epoch stays.
+    async fn release_shard(&self, shard: Shard, owner: Owner) -> Result<(), StoreError>;
+
+    /// Puts a brake on a night or on one of its zones, or takes it off (`None`). An abort stays: it is neither taken off
+    /// nor turned into a pause.
+    async fn set_brake(
+        &self,
+        night: &Night,
+        zone: Option<Zone>,
+        brake: Option<Brake>,
+    ) -> Result<(), StoreError>;
+
+    /// The brakes on a night.
+    async fn brakes(&self, night: &Night) -> Result<Brakes, StoreError>;
 
     /// Writes a seal unless the key or one of its zones is sealed in this night and shard; claims, `due`, `open` and the
     /// sums of those closed at once change in the same step.
@@ -79,6 +115,14 @@ pub trait NightLedger: Send + Sync {
     /// have been taken. Answers how many of each.
     async fn close(&self, key: &SealKey, published: u32) -> Result<ClosedOpen, StoreError>;
 
+    /// Closes what is free in a seal as [`Reason::Operator`], in these zones or in all; what may have been taken ends as
+    /// [`Reason::NoAnswer`]. What is claimed is left to whoever has it. Answers how many were closed.
+    async fn abort(&self, key: &SealKey, zones: Option<&[Zone]>) -> Result<u64, StoreError>;
+
+    /// For the replay of a dead letter: sets free, at the first attempt, which of these positions are closed as
+    /// [`Reason::Attempts`]; the others stay. Answers how many were; none when the seal is closed.
+    async fn reopen(&self, key: &SealKey, positions: &[u32]) -> Result<u64, StoreError>;
+
     /// The sums of a night by zone, shard and channel, as counted while it went on.
     async fn sums(&self, night: &Night) -> Result<Sums, StoreError>;
 
@@ -90,19 +134,6 @@ pub trait NightLedger: Send + Sync {
 
     /// Forgets nights with a `Day` before `day`.
     async fn forget(&self, day: domain::Day) -> Result<u64, StoreError>;
-}
-
-/// Who holds a lease: a number drawn at random at the start of a process or of the work on a delivery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Owner(pub u64);
-
-/// An answer to the wish for a shard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ShardLease {
-    /// Held by the asker, under this epoch.
-    Held(u64),
-    /// Held by another.
-    Taken,
 }
 
 /// What came of a seal.
@@ -138,54 +169,6 @@ pub struct Progress {
     pub open: u64,
 }
 
-/// One step of the work on a batch.
-#[derive(Clone, Debug)]
-pub struct Step {
-    /// The seal the batch was cut from.
-    pub seal: SealKey,
-    /// The batch.
-    pub batch: BatchId,
-    /// Its attempt.
-    pub attempt: u8,
-    /// Its channel, on which its users are booked.
-    pub channel: ChannelName,
-    /// Who works on it.
-    pub owner: Owner,
-    /// How long the lease on the batch is to last from now (real time); zero gives it up.
-    pub term: Duration,
-    /// Outcomes of claimed positions, to be booked. One that the batch no longer holds is passed over.
-    pub done: Vec<Done>,
-    /// Positions to claim, each with the zone it was sealed in.
-    pub claim: Vec<(u32, Zone)>,
-    /// What has to be published before the batch may be acknowledged: kept in the same step as the outcomes that ask for
-    /// it, so that work that is interrupted publishes the very same. The ledger does not read it. `None` changes nothing.
-    pub pending: Option<Vec<u8>>,
-    /// When the chunk was pushed, kept for "when?".
-    pub at: Instant,
-}
-
-/// The outcome of one claimed position.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Done {
-    /// The position.
-    pub position: u32,
-    /// The zone it was sealed in.
-    pub zone: Zone,
-    /// What came of it.
-    pub outcome: Outcome,
-}
-
-/// What came of a step.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stepped {
-    /// Done. For each position of `claim`, in order, its claim if it is now this batch's.
-    Done(Vec<Option<Claim>>),
-    /// Another owner holds the lease on the batch for so long; nothing changed.
-    Held(Duration),
-    /// There is no such seal, or no such position in it; nothing changed.
-    NoSeal,
-}
-
 /// A claim as it is held.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Held {
@@ -193,47 +176,4 @@ pub struct Held {
     pub claim: Claim,
     /// The channel it was moved to, if it was.
     pub moved: Option<ChannelName>,
-}
-
-/// What closing a seal booked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct ClosedOpen {
-    /// Never published.
-    pub missed: u64,
-    /// Published and never worked.
-    pub never_worked: u64,
-    /// Worked, and still waiting for another try.
-    pub expired: u64,
-    /// Claimed and never recorded, or perhaps taken.
-    pub uncertain: u64,
-}
-
-/// What is known of one user's push.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Why {
-    /// The seal.
-    pub seal: SealKey,
-    /// The place in it.
-    pub position: u32,
-    /// The second of the window.
-    pub slot: u32,
-    /// The zone.
-    pub zone: Zone,
-    /// The channel it is booked on.
-    pub channel: ChannelName,
-    /// The claim as it stands.
-    pub claim: Claim,
-    /// When a chunk with this user was worked, oldest first.
-    pub worked: Vec<Worked>,
-}
-
-/// A chunk that was worked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Worked {
-    /// When.
-    pub at: Instant,
-    /// The batch.
-    pub batch: BatchId,
-    /// Its attempt.
-    pub attempt: u8,
 }

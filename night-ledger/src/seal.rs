@@ -2,6 +2,7 @@ mod encoding;
 
 use domain::{ChannelName, Instant, ShardCount, Uid, Zone};
 pub(crate) use encoding::{decode, encode, instant};
+use plumbing::StoreError;
 
 use crate::{Claim, Reason};
 
@@ -69,6 +70,23 @@ impl Seal {
             from = to;
         }
         batches
+    }
+
+    /// Refuses what no store takes.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        if self.zones.is_empty() || self.zones.len() > 256 || self.channels.len() > 32 {
+            return Err(StoreError::corrupt("seal", "1 to 256 zones and at most 32 channels are wanted"));
+        }
+        let (zones, channels) = (self.zones.len(), self.channels.len());
+        if self.due.iter().any(|due| usize::from(due.zone) >= zones || usize::from(due.channel) >= channels) {
+            return Err(StoreError::corrupt("seal", "a user's zone or channel is not in it"));
+        }
+        Ok(())
+    }
+
+    /// All positions of the seal.
+    pub(crate) fn positions(&self) -> std::ops::Range<u32> {
+        0..u32::try_from(self.due.len()).unwrap_or(u32::MAX)
     }
 
     /// The latest deadline of its zones.

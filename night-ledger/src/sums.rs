@@ -90,6 +90,30 @@ pub(crate) struct Delta {
     pub(crate) counts: [i64; COUNTS],
 }
 
+/// Deltas by channel and zone.
+#[derive(Debug, Default)]
+pub(crate) struct Deltas(Vec<(ChannelName, Zone, Delta)>);
+
+impl Deltas {
+    /// The delta of this line. Neighbours mostly have the same one, so the last one asked for is looked at first.
+    pub(crate) fn at(&mut self, channel: &ChannelName, zone: Zone) -> &mut Delta {
+        let found = self.0.iter().rposition(|(c, z, _)| *z == zone && c == channel);
+        let place = found.unwrap_or(self.0.len());
+        if found.is_none() {
+            self.0.push((channel.clone(), zone, Delta::default()));
+        }
+        // whoever is asked for in turn stands last
+        let last = self.0.len() - 1;
+        self.0.swap(place, last);
+        &mut self.0[last].2
+    }
+
+    /// Those that change anything.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &(ChannelName, Zone, Delta)> {
+        self.0.iter().filter(|(_, _, delta)| !delta.is_zero())
+    }
+}
+
 /// due, open, delivered, duplicates, then the reasons.
 pub(crate) const COUNTS: usize = 4 + Reason::ALL.len();
 

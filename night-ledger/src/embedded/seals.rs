@@ -14,9 +14,7 @@ use super::{
 use crate::{Held, Progress, Raised, Seal, Sealed, seal, sums::Delta};
 
 pub(super) async fn write(file: &File, key: SealKey, seal: Seal) -> Result<Sealed, StoreError> {
-    if seal.zones.is_empty() || seal.zones.len() > 256 || seal.channels.len() > 32 {
-        return Err(StoreError::corrupt("seal", "1 to 256 zones and at most 32 channels are wanted"));
-    }
+    seal.check()?;
     let bytes = seal::encode(&seal);
     Ok(file.write(move |to| write_in(to, &key, &seal, &bytes)).await?)
 }

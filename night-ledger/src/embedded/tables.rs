@@ -13,9 +13,11 @@ type Bytes = &'static [u8];
 pub(super) const FIRST_SEEN: TableDefinition<'_, &str, i64> = TableDefinition::new("ledger.first_seen");
 /// night -> its shard count
 pub(super) const NIGHTS: TableDefinition<'_, Bytes, u32> = TableDefinition::new("ledger.nights");
-/// shard -> (owner, epoch)
+/// shard -> (owner or 0 for nobody, epoch)
 pub(super) const SHARD_LEASES: TableDefinition<'_, u32, (u64, u64)> =
     TableDefinition::new("ledger.shard_leases");
+/// night, and the name of a zone or nothing for all of it -> the number of the brake
+pub(super) const BRAKES: TableDefinition<'_, Bytes, u8> = TableDefinition::new("ledger.brakes");
 /// night, shard -> the highest epoch seen
 pub(super) const EPOCHS: TableDefinition<'_, Bytes, u64> = TableDefinition::new("ledger.epochs");
 /// night, shard, zone name -> the instant it is sealed at, in Unix seconds
@@ -41,6 +43,7 @@ pub(super) fn make(to: &WriteTransaction) -> Result<(), FileError> {
     to.open_table(FIRST_SEEN)?;
     to.open_table(NIGHTS)?;
     to.open_table(SHARD_LEASES)?;
+    to.open_table(BRAKES)?;
     to.open_table(EPOCHS)?;
     to.open_table(ZONES)?;
     to.open_table(SEALS)?;
@@ -64,7 +67,7 @@ pub(super) fn drop_nights(to: &WriteTransaction, nights: &[Vec<u8>]) -> Result<(
             }
         )*};
     }
-    drop_from!(NIGHTS EPOCHS ZONES SEALS PROGRESS CLAIMS SUMS MOVED PENDING WORKED);
+    drop_from!(NIGHTS BRAKES EPOCHS ZONES SEALS PROGRESS CLAIMS SUMS MOVED PENDING WORKED);
     Ok(())
 }
 
