@@ -18,7 +18,7 @@ use self::{
     rows::{Place, Row},
     shared::{Shared, users},
 };
-use crate::{Batch, Consumer, DeadId, DeadLetter, Depth, JobQueue, Ladder, StoreError, encoding};
+use crate::{Batch, Consumer, DeadId, DeadLetter, Depth, JobQueue, Ladder, StoreError, encoding::sound};
 
 /// The queue in the embedded file. The file is the truth: memory follows it once a write is on disk. Who holds what
 /// is in memory only, so that everything unacknowledged is delivered again after a restart.
@@ -49,6 +49,9 @@ impl Default for Limits {
 const MOST_BYTES: u64 = 16 << 20;
 /// The most dead letters of one answer.
 const MOST_DEAD: usize = 1_000;
+
+/// A channel that nothing was ever put into.
+const EMPTY: Depth = Depth { ready: 0, unacked: Some(0), delayed: 0, dead: 0, users: Some(0), oldest: None };
 
 impl EmbeddedQueue {
     /// Reads what the file has of a queue. There may be one queue a file.
@@ -103,12 +106,6 @@ impl EmbeddedQueue {
     }
 }
 
-/// The bytes of a batch that consumers will be able to read.
-fn sound(batch: &Batch) -> Result<Vec<u8>, StoreError> {
-    encoding::check(batch).map_err(|e| StoreError::corrupt("batch", format!("{}: {e}", batch.id)))?;
-    Ok(encoding::encode(batch))
-}
-
 #[async_trait]
 impl JobQueue for EmbeddedQueue {
     async fn publish(&self, batches: &[Batch]) -> Result<(), StoreError> {
@@ -134,6 +131,10 @@ impl JobQueue for EmbeddedQueue {
         graves::bury(&self.shared, letter.cut(), self.limits.dead).await
     }
 
+    async fn take_dead(&self, ids: &[DeadId]) -> Result<u64, StoreError> {
+        graves::take(&self.shared, ids.to_vec()).await
+    }
+
     async fn forget_dead(&self, before: domain::Instant) -> Result<u64, StoreError> {
         graves::forget(&self.shared, before).await
     }
@@ -147,7 +148,7 @@ impl JobQueue for EmbeddedQueue {
     }
 
     async fn depth(&self, channel: &ChannelName) -> Result<Depth, StoreError> {
-        Ok(self.shared.look(channel, |c| c.depth(Instant::now())).unwrap_or_default())
+        Ok(self.shared.look(channel, |c| c.depth(Instant::now())).unwrap_or(EMPTY))
     }
 }
 

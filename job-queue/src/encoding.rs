@@ -42,7 +42,7 @@ pub use check::{MOST_ATTEMPT, MOST_ZONES, check};
 pub use malformed::Malformed;
 use reader::Reader;
 
-use crate::Batch;
+use crate::{Batch, StoreError};
 
 /// The oldest version that is read.
 pub const OLDEST: u8 = 1;
@@ -76,6 +76,12 @@ pub fn count(bytes: &[u8]) -> Result<usize, Malformed> {
     match version {
         Version::One => v1::count(&mut rest),
     }
+}
+
+/// The bytes of a batch that consumers will be able to read.
+pub(crate) fn sound(batch: &Batch) -> Result<Vec<u8>, StoreError> {
+    check(batch).map_err(|e| StoreError::corrupt("batch", format!("{}: {e}", batch.id)))?;
+    Ok(encode(batch))
 }
 
 enum Version {

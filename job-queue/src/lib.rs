@@ -8,6 +8,7 @@ mod dead_letter;
 mod embedded;
 pub mod encoding;
 mod ladder;
+mod rabbitmq;
 
 use std::time::Duration;
 
@@ -17,7 +18,8 @@ pub use dead_letter::{DeadId, DeadLetter, DeadReason, MOST_DETAIL, UnknownReason
 use domain::{ChannelName, Instant};
 pub use embedded::{EmbeddedQueue, Limits};
 pub use ladder::{BadLadder, Ladder, MOST_STEPS};
-pub use plumbing::StoreError;
+pub use plumbing::{StoreError, amqp::AmqpSettings};
+pub use rabbitmq::RabbitQueue;
 
 /// The port of the queue.
 #[async_trait]
@@ -42,11 +44,20 @@ pub trait JobQueue: Send + Sync {
         limit: usize,
     ) -> Result<Vec<(DeadId, DeadLetter)>, StoreError>;
 
+    /// Takes these letters off, for a replay or because they were looked at; answers how many were there.
+    async fn take_dead(&self, ids: &[DeadId]) -> Result<u64, StoreError>;
+
     /// Forgets dead letters that were given up before `before`; answers how many.
     async fn forget_dead(&self, before: Instant) -> Result<u64, StoreError>;
 
     /// How full a channel's queue, ladder and dead letters are.
     async fn depth(&self, channel: &ChannelName) -> Result<Depth, StoreError>;
+
+    /// Why nothing can be published at the moment, where the engine said so by itself: a broker that is short of memory
+    /// or disk. It need not be asked for, so `None` is no promise.
+    fn refusal(&self) -> Option<StoreError> {
+        None
+    }
 }
 
 /// Takes deliveries of one channel.
@@ -69,23 +80,24 @@ pub struct Delivery {
 /// Acknowledges one delivery.
 #[async_trait]
 pub trait Acker: Send {
-    /// Takes the delivery off the queue for good; answers when that is durable.
+    /// Takes the delivery off the queue for good; answers when the engine has been told. It may come again all the same,
+    /// if the engine goes away before it has heard.
     async fn ack(self: Box<Self>) -> Result<(), StoreError>;
 }
 
-/// How full a channel's queue is.
+/// How full a channel's queue is. `None` where the engine cannot tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Depth {
     /// Batches that wait for a sender.
     pub ready: u64,
     /// Batches that a sender holds unacknowledged.
-    pub unacked: u64,
+    pub unacked: Option<u64>,
     /// Batches in the ladder.
     pub delayed: u64,
-    /// Dead letters.
+    /// Dead letters, of this channel or, where the engine keeps them in one queue, of all channels.
     pub dead: u64,
     /// Users in ready, unacknowledged and delayed batches together.
-    pub users: u64,
-    /// When the oldest ready batch was put in (real time).
+    pub users: Option<u64>,
+    /// When the oldest ready batch was put in (real time); `None` also where nothing is ready.
     pub oldest: Option<Instant>,
 }

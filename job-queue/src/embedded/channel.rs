@@ -92,10 +92,10 @@ impl Channel {
         let oldest = self.ready.first_key_value().map(|(_, item)| item.place.since());
         Depth {
             ready: count(self.ready.len()),
-            unacked: self.unacked,
+            unacked: Some(self.unacked),
             delayed: count(self.delayed.len()),
             dead: self.dead,
-            users: self.users,
+            users: Some(self.users),
             oldest: oldest.and_then(DateTime::from_timestamp_millis),
         }
     }

@@ -38,6 +38,22 @@ pub(super) async fn bury(shared: &Arc<Shared>, letter: DeadLetter, most: u64) ->
     shared.write(move |to| bury_in(to, &letter, most), then).await
 }
 
+/// Takes letters off by their ids; those that are not there are no error.
+pub(super) async fn take(shared: &Arc<Shared>, ids: Vec<DeadId>) -> Result<u64, StoreError> {
+    if ids.is_empty() {
+        return Ok(0);
+    }
+    let (tell, told) = tokio::sync::oneshot::channel();
+    let then = move |shared: &Shared, taken: Vec<String>| {
+        taken.iter().for_each(|channel| gone(shared, channel));
+        // whoever stopped waiting needs no answer
+        let _ = tell.send(taken.len());
+    };
+    shared.write(move |to| take_in(to, &ids), then).await?;
+    let taken = told.await.map_err(|e| StoreError::Unavailable(e.to_string()))?;
+    Ok(u64::try_from(taken).unwrap_or(u64::MAX))
+}
+
 /// Forgets letters that were given up before `before`. Later letters were given up later, but for steps of the clock: so it
 /// ends where a whole look finds nothing to forget.
 pub(super) async fn forget(shared: &Arc<Shared>, before: Instant) -> Result<u64, StoreError> {
@@ -138,6 +154,18 @@ fn bury_in(to: &WriteTransaction, letter: &DeadLetter, most: u64) -> Result<Vec<
     let row = (channel.as_str(), reason.as_str(), detail.as_str(), at.timestamp_millis(), bytes.as_slice());
     dead.insert(id, row)?;
     Ok(lost)
+}
+
+/// The channels of the letters it took off.
+fn take_in(to: &WriteTransaction, ids: &[DeadId]) -> Result<Vec<String>, FileError> {
+    let mut dead = to.open_table(DEAD)?;
+    let mut taken = Vec::new();
+    for id in ids {
+        if let Some(row) = dead.remove(id.0)? {
+            taken.push(row.value().0.to_owned());
+        }
+    }
+    Ok(taken)
 }
 
 fn forget_in(to: &WriteTransaction, after: Option<u64>, before: i64) -> Result<Look, FileError> {

@@ -81,6 +81,7 @@ checks! {
     ladder::what_is_due_waits_for_who_comes_later,
     keeping::all_but_the_acknowledged_survives_a_restart,
     keeping::dead_letters_are_listed_oldest_first,
+    keeping::dead_letters_are_taken_off_once,
     keeping::old_dead_letters_are_forgotten,
     load::ten_thousand_go_through_once_each,
     load::giving_up_on_the_next_one_loses_nothing,

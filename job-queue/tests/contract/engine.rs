@@ -90,6 +90,18 @@ pub(crate) async fn until(
     .await
 }
 
+/// Whether an engine that can tell this figure tells this.
+pub(crate) fn told(figure: Option<u64>, expected: u64) -> bool {
+    figure.is_none_or(|told| told == expected)
+}
+
+/// Whether nothing is in a channel, as far as the engine can tell.
+pub(crate) fn empty(depth: &Depth) -> bool {
+    (depth.ready, depth.delayed, depth.dead, depth.oldest) == (0, 0, 0, None)
+        && told(depth.unacked, 0)
+        && told(depth.users, 0)
+}
+
 /// A limit for what must happen, far above what it takes.
 pub(crate) async fn soon<F: Future>(what: F) -> F::Output {
     tokio::time::timeout(Duration::from_secs(120), what).await.unwrap()

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use job_queue::Depth;
 use tokio::task::{JoinSet, yield_now};
 
-use crate::engine::{Engine, batches, channel, id, next, soon, until};
+use crate::engine::{Engine, batches, channel, empty, id, next, soon, until};
 
 pub(crate) async fn ten_thousand_go_through_once_each(engine: &dyn Engine) {
     let (queue, channel) = (engine.queue(), channel());
@@ -41,7 +40,7 @@ pub(crate) async fn ten_thousand_go_through_once_each(engine: &dyn Engine) {
         assert!(ids.insert(soon(arrivals.recv()).await.unwrap()));
     }
     publisher.await.unwrap();
-    until(&*queue, &channel, |d| *d == Depth::default()).await;
+    until(&*queue, &channel, empty).await;
 }
 
 pub(crate) async fn giving_up_on_the_next_one_loses_nothing(engine: &dyn Engine) {
@@ -70,5 +69,5 @@ pub(crate) async fn giving_up_on_the_next_one_loses_nothing(engine: &dyn Engine)
     }
     assert!(given_up > 0, "no wait was ever given up");
     publisher.await.unwrap();
-    until(&*queue, &channel, |d| *d == Depth::default()).await;
+    until(&*queue, &channel, empty).await;
 }

@@ -8,3 +8,4 @@ mod engine;
 mod keeping;
 mod ladder;
 mod load;
+mod rabbitmq;

@@ -1,0 +1,184 @@
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use domain::ChannelName;
+use futures_util::StreamExt;
+use plumbing::amqp::{
+    Link,
+    lapin::{
+        self, Channel,
+        message::Delivery as Message,
+        options::{BasicAckOptions, BasicConsumeOptions, BasicQosOptions},
+        types::{AMQPValue, FieldTable},
+    },
+};
+use tokio::{
+    sync::mpsc,
+    time::{Instant, sleep_until},
+};
+
+use super::{
+    returns::{Return, returner},
+    topology::Topology,
+};
+use crate::{Acker, Consumer, Delivery, StoreError};
+
+/// How long no delivery comes before the broker is asked whether there is one. A broker does not always tell that a consumer
+/// is gone: not where its queue was deleted and another of that name stood there at once.
+const QUIET: Duration = Duration::from_secs(5);
+
+/// Takes a channel's messages as the broker delivers them.
+pub(super) struct RabbitConsumer {
+    topology: Arc<Topology>,
+    link: Arc<Link>,
+    channel: Channel,
+    queue: String,
+    /// `None` once it is given to the returner.
+    deliveries: Option<lapin::Consumer>,
+    back: mpsc::Sender<Return>,
+    held: Arc<AtomicUsize>,
+    ask_at: Instant,
+    /// Times in a row that the broker had messages and delivered none.
+    passed_over: u8,
+}
+
+/// A message that was taken. It goes back unless it is acknowledged, whatever becomes of the task that has it.
+struct Held {
+    link: Arc<Link>,
+    acker: lapin::Acker,
+    settled: bool,
+    back: mpsc::Sender<Return>,
+    held: Arc<AtomicUsize>,
+}
+
+impl RabbitConsumer {
+    pub(super) async fn attach(
+        link: Arc<Link>,
+        topology: &Arc<Topology>,
+        name: &ChannelName,
+        prefetch: usize,
+    ) -> Result<Self, StoreError> {
+        topology.declare(&link, name).await?;
+        let queue = topology.names().work(name)?;
+        let channel = link.channel().await?;
+        let prefetch = u16::try_from(prefetch.max(1)).unwrap_or(u16::MAX);
+        link.answer("a prefetch", channel.basic_qos(prefetch, BasicQosOptions::default())).await?;
+        let (options, arguments) = (BasicConsumeOptions::default(), FieldTable::default());
+        let consumed = channel.basic_consume(queue.as_str().into(), "".into(), options, arguments);
+        let deliveries = link.answer("a consumer", consumed).await?;
+        let back = returner(Arc::clone(&link), channel.clone(), usize::from(prefetch));
+        Ok(Self {
+            topology: Arc::clone(topology),
+            link,
+            channel,
+            queue,
+            deliveries: Some(deliveries),
+            back,
+            held: Arc::default(),
+            ask_at: Instant::now() + QUIET,
+            passed_over: 0,
+        })
+    }
+
+    fn hand_out(&mut self, message: Message) -> Delivery {
+        self.ask_at = Instant::now() + QUIET;
+        self.passed_over = 0;
+        self.held.fetch_add(1, Ordering::AcqRel);
+        let redelivered = message.redelivered || counted(&message);
+        let Message { acker, data, .. } = message;
+        let (link, back, held) = (Arc::clone(&self.link), self.back.clone(), Arc::clone(&self.held));
+        Delivery {
+            bytes: data,
+            redelivered,
+            acker: Box::new(Held { link, acker, settled: false, back, held }),
+        }
+    }
+
+    /// Asks the broker for its messages and consumers, so that one that it has forgotten does not wait for ever.
+    async fn ask(&mut self) -> Result<(), StoreError> {
+        self.ask_at = Instant::now() + QUIET;
+        let (ready, consumers) = self.topology.count_work(&self.link, &self.channel, &self.queue).await?;
+        if consumers == 0 {
+            return Err(self.lost("the broker knows of none"));
+        }
+        let idle = self.held.load(Ordering::Acquire) == 0;
+        self.passed_over = if ready > 0 && idle { self.passed_over.saturating_add(1) } else { 0 };
+        match self.passed_over {
+            0 | 1 => Ok(()),
+            _ => Err(self.lost("the broker has messages and delivers none")),
+        }
+    }
+
+    fn lost(&self, why: &str) -> StoreError {
+        StoreError::Unavailable(format!("the consumer of queue {:?} is lost: {why}", self.queue))
+    }
+}
+
+#[async_trait]
+impl Consumer for RabbitConsumer {
+    async fn next(&mut self) -> Result<Delivery, StoreError> {
+        loop {
+            let Some(deliveries) = &mut self.deliveries else { return Err(self.lost("it has ended")) };
+            tokio::select! {
+                biased;
+                next = deliveries.next() => return match next {
+                    Some(Ok(message)) => Ok(self.hand_out(message)),
+                    Some(Err(error)) => Err(self.lost(&error.to_string())),
+                    None => Err(self.lost("the broker cancelled it, as when its queue is deleted")),
+                },
+                () = sleep_until(self.ask_at) => self.ask().await?,
+            }
+        }
+    }
+}
+
+impl Drop for RabbitConsumer {
+    fn drop(&mut self) {
+        if let Some(consumer) = self.deliveries.take() {
+            // there is room; without a returner the channel has ended
+            drop(self.back.try_send(Return::Consumer(consumer)));
+        }
+    }
+}
+
+#[async_trait]
+impl Acker for Held {
+    async fn ack(mut self: Box<Self>) -> Result<(), StoreError> {
+        let acknowledged = self.acker.ack(BasicAckOptions::default());
+        match self.link.answer("an acknowledgement", acknowledged).await? {
+            true => {
+                self.settled = true;
+                Ok(())
+            }
+            false => Err(StoreError::Unavailable("the AMQP channel of the delivery has ended".to_owned())),
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.held.fetch_sub(1, Ordering::AcqRel);
+        if !self.settled {
+            drop(self.back.try_send(Return::Delivery(self.acker.clone())));
+        }
+    }
+}
+
+/// Whether a quorum queue counted an earlier delivery.
+fn counted(message: &Message) -> bool {
+    let headers = message.properties.headers().as_ref();
+    match headers.and_then(|headers| headers.inner().get("x-delivery-count")) {
+        Some(AMQPValue::LongLongInt(count)) => *count > 0,
+        Some(AMQPValue::LongInt(count)) => *count > 0,
+        Some(AMQPValue::LongUInt(count)) => *count > 0,
+        Some(AMQPValue::ShortInt(count)) => *count > 0,
+        Some(AMQPValue::ShortShortUInt(count)) => *count > 0,
+        _ => false,
+    }
+}
