@@ -1,36 +1,34 @@
-mod names;
+mod log;
 mod write;
 
-use std::{ops::Bound, sync::Arc};
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use domain::{ChannelName, Day, Instant, Uid, Zone};
-use names::{Name, Names};
+use domain::{ChannelName, Instant, Uid, Zone};
 use plumbing::{File, FileError};
-use redb::{Key, ReadOnlyTable, ReadTransaction, TableDefinition, TableError, Value};
+use redb::{
+    Key, ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition, TableError, TableHandle, Value,
+};
 use write::Tables;
 
 use crate::{
-    Applied, Change, Directory, Moved, RosterPage, RosterRow, StoreError, User, record,
-    roster::{
-        MOST_ROWS,
-        entry::{self, Entry},
-    },
+    Applied, Change, Changed, Directory, PARTS, Page, Position, StoreError, User,
+    bounds::{check_changes, check_pages},
+    edit::{Step, user_of},
 };
 
 /// A user's record, by uid.
 const USERS: TableDefinition<u64, &[u8]> = TableDefinition::new("directory.users");
-/// A user's roster entry, by uid: what the scheduler scans, apart from the records so that a scan is short.
-const ROSTER: TableDefinition<u64, &[u8; entry::LENGTH]> = TableDefinition::new("directory.roster");
-/// The zones the roster's ids stand for: name, users in it, users who moved out of it.
-const ZONES: TableDefinition<u16, Name> = TableDefinition::new("directory.zones");
-/// The channels the roster's bits stand for: name, users with a device on it, 0.
-const CHANNELS: TableDefinition<u16, Name> = TableDefinition::new("directory.channels");
+/// A page, by its part and number.
+const PAGES: TableDefinition<(u32, u32), &[u8]> = TableDefinition::new("directory.pages");
+/// The change log, by part and number of the change: the page, and the mark after it.
+const LOG: TableDefinition<(u32, u64), (u32, u64)> = TableDefinition::new("directory.log");
+/// By zone: the users in it, and the users who moved out of it.
+const ZONES: TableDefinition<&str, (u64, u64)> = TableDefinition::new("directory.zone_users");
+/// What stood in the place of the pages before there were any; no release had it.
+const BEFORE_PAGES: &str = "directory.roster";
 
-/// The most changes one call may hold.
-const MOST_CHANGES: usize = 10_000;
-
-/// The directory in the embedded file. A user's record, roster entry and the counts change in one step.
+/// The directory in the embedded file. A user's record, page and the counts change in one step.
 pub struct EmbeddedDirectory {
     file: Arc<File>,
 }
@@ -39,39 +37,39 @@ impl EmbeddedDirectory {
     /// The directory of `file`; fails where the file holds something else under its names. Nothing is written.
     pub fn open(file: Arc<File>) -> Result<Self, StoreError> {
         let view = file.read()?;
+        if view.list_tables().map_err(FileError::from)?.any(|table| table.name() == BEFORE_PAGES) {
+            let detail = "it was made before the directory had pages: import the users into a new file";
+            return Err(StoreError::corrupt("the directory of the file", detail));
+        }
         table(&view, USERS)?;
-        table(&view, ROSTER)?;
+        table(&view, PAGES)?;
+        table(&view, LOG)?;
         table(&view, ZONES)?;
-        table(&view, CHANNELS)?;
         Ok(Self { file })
+    }
+
+    async fn take(&self, steps: Vec<Step>, now: Instant) -> Result<Vec<Applied>, StoreError> {
+        Ok(self.file.write(move |to| Tables::open(to)?.take(&steps, now)).await?)
     }
 }
 
 #[async_trait]
 impl Directory for EmbeddedDirectory {
     async fn apply(&self, changes: Vec<Change>, now: Instant) -> Result<Vec<Applied>, StoreError> {
-        if changes.len() > MOST_CHANGES {
-            return Err(StoreError::Full {
-                what: "a call that changes the directory",
-                limit: MOST_CHANGES as u64,
-            });
-        }
+        check_changes(changes.len())?;
         if changes.is_empty() {
             return Ok(Vec::new());
         }
-        let work = move |to: &redb::WriteTransaction| {
-            let mut tables = Tables::open(to)?;
-            let applied = changes.iter().map(|change| tables.apply(change, now)).collect::<Result<_, _>>()?;
-            tables.save()?;
-            Ok(applied)
-        };
-        Ok(self.file.write(work).await?)
+        self.take(changes.into_iter().map(Step::from).collect(), now).await
     }
 
     async fn users(&self, uids: &[Uid]) -> Result<Vec<Option<User>>, StoreError> {
         let Some(users) = table(&self.file.read()?, USERS)? else { return Ok(vec![None; uids.len()]) };
-        let read = |uid: &Uid| users.get(uid.0)?.map(|found| user_of(*uid, found.value())).transpose();
-        Ok(uids.iter().map(read).collect::<Result<_, FileError>>()?)
+        let read = |uid: &Uid| {
+            let found = users.get(uid.0).map_err(FileError::from)?;
+            found.map(|found| user_of(*uid, found.value())).transpose()
+        };
+        uids.iter().map(read).collect()
     }
 
     async fn drop_device(
@@ -81,63 +79,41 @@ impl Directory for EmbeddedDirectory {
         address: &str,
         gone_at: Instant,
     ) -> Result<bool, StoreError> {
-        let (channel, address) = (channel.clone(), address.to_owned());
-        let work = move |to: &redb::WriteTransaction| {
-            let mut tables = Tables::open(to)?;
-            let dropped = tables.drop_device(uid, &channel, &address, gone_at)?;
-            tables.save()?;
-            Ok(dropped)
-        };
-        Ok(self.file.write(work).await?)
+        let step = Step::Drop { uid, channel: channel.clone(), address: address.to_owned(), gone_at };
+        Ok(self.take(vec![step], gone_at).await? == [Applied::Updated])
     }
 
-    async fn roster(&self, after: Option<Uid>, limit: usize) -> Result<RosterPage, StoreError> {
-        if limit > MOST_ROWS {
-            return Err(StoreError::Full { what: "a page of the roster", limit: MOST_ROWS as u64 });
-        }
-        Ok(page(&self.file.read()?, after, limit)?)
+    async fn changed(&self, since: &[Position]) -> Result<Vec<Changed>, StoreError> {
+        let view = self.file.read()?;
+        let (Some(log), Some(pages)) = (table(&view, LOG)?, table(&view, PAGES)?) else {
+            // nothing was ever written
+            return Ok((0..PARTS).map(|_| Changed { whole: true, ..Changed::default() }).collect());
+        };
+        let since = since.iter().copied().chain(std::iter::repeat(Position::default()));
+        let changed = (0..PARTS).zip(since).map(|(part, since)| log::changed(&log, &pages, part, since));
+        Ok(changed.collect::<Result<_, FileError>>()?)
+    }
+
+    async fn pages(&self, part: u32, numbers: &[u32]) -> Result<Vec<Option<Page>>, StoreError> {
+        check_pages(part, numbers)?;
+        let Some(pages) = table(&self.file.read()?, PAGES)? else { return Ok(vec![None; numbers.len()]) };
+        let page = |number: &u32| {
+            let found = pages.get((part, *number))?;
+            Ok(found.map(|found| Page::new(*number, found.value().to_vec())))
+        };
+        Ok(numbers.iter().map(page).collect::<Result<_, FileError>>()?)
     }
 
     async fn zones(&self) -> Result<Vec<(Zone, u64)>, StoreError> {
         let Some(zones) = table(&self.file.read()?, ZONES)? else { return Ok(Vec::new()) };
-        let zones = Names::<Zone>::load(&zones, "a zone of the directory")?;
-        let mut counts: Vec<_> = zones.used().collect();
-        counts.sort_unstable_by_key(|(zone, _)| zone.name());
+        let mut counts = Vec::new();
+        for item in zones.iter().map_err(FileError::from)? {
+            let (name, count) = item.map_err(FileError::from)?;
+            let zone = name.value().parse().map_err(|e| StoreError::corrupt("a zone of the directory", e))?;
+            counts.push((zone, count.value().0));
+        }
         Ok(counts)
     }
-}
-
-fn page(view: &ReadTransaction, after: Option<Uid>, limit: usize) -> Result<RosterPage, FileError> {
-    let (Some(roster), Some(zones), Some(channels)) =
-        (table(view, ROSTER)?, table(view, ZONES)?, table(view, CHANNELS)?)
-    else {
-        return Ok(RosterPage::default());
-    };
-    let zones = Names::<Zone>::load(&zones, "a zone of the directory")?;
-    let channels = Names::<ChannelName>::load(&channels, "a channel of the directory")?;
-    let start = after.map_or(Bound::Unbounded, |uid| Bound::Excluded(uid.0));
-    let mut rows = Vec::new();
-    for item in roster.range((start, Bound::Unbounded))?.take(limit) {
-        let (uid, bytes) = item?;
-        let row = row_of(Uid(uid.value()), bytes.value(), &zones);
-        rows.push(row.ok_or_else(|| FileError::entry("a roster entry", format!("uid {}", uid.value())))?);
-    }
-    Ok(RosterPage { channels: channels.into_all(), rows })
-}
-
-/// The row of an entry; `None` where the entry is of another version or stands for nothing.
-fn row_of(uid: Uid, bytes: &[u8; entry::LENGTH], zones: &Names<Zone>) -> Option<RosterRow> {
-    let Entry { consent, zone, channels, due_from, moved } = Entry::decode(bytes)?;
-    let moved = match moved {
-        Some((from, last)) => Some(Moved { from: *zones.get(from)?, last: Day::from_number(last)? }),
-        None => None,
-    };
-    let due_from = Instant::from_timestamp_millis(due_from)?;
-    Some(RosterRow { uid, zone: *zones.get(zone)?, moved, consent, due_from, channels })
-}
-
-fn user_of(uid: Uid, record: &[u8]) -> Result<User, FileError> {
-    record::decode(uid, record).map_err(|e| FileError::entry("a user's record", format!("uid {uid}: {e}")))
 }
 
 /// A table as `view` sees it; `None` before the first write.
@@ -151,7 +127,3 @@ fn table<K: Key + 'static, V: Value + 'static>(
         Err(error) => Err(error.into()),
     }
 }
-
-#[cfg(test)]
-#[path = "embedded/tests.rs"]
-mod tests;

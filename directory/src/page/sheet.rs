@@ -1,0 +1,189 @@
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use domain::{ChannelName, Instant, Uid, Zone};
+use plumbing::StoreError;
+
+use super::{
+    HEAD, MOST_CHANNELS, Page, VERSION,
+    bad::BadPage,
+    body::{self, Line, MOST_USERS},
+    names::Names,
+    place,
+};
+use crate::{Moved, Refusal, User};
+
+/// A page that is being changed.
+pub(crate) struct Sheet {
+    number: u32,
+    stamp: Option<u64>,
+    channels: Vec<ChannelName>,
+    rows: BTreeMap<u64, Row>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Row {
+    zone: Zone,
+    consent: bool,
+    /// Bit i stands for the sheet's `channels[i]`.
+    channels: u16,
+    due_from: u32,
+    moved: Option<Moved>,
+}
+
+impl Sheet {
+    /// The page with this number, which is not there yet if nobody is in it.
+    pub(crate) fn open(number: u32, page: Option<&Page>) -> Result<Self, StoreError> {
+        let Some(page) = page else {
+            return Ok(Self { number, stamp: None, channels: Vec::new(), rows: BTreeMap::new() });
+        };
+        let view = page.view()?;
+        let names = view.names;
+        let row = |line: Line| {
+            let (consent, channels) = names.kind(line.kind)?;
+            let moved = match line.moved {
+                Some(moved) => Some(names.moved(moved)?),
+                None => None,
+            };
+            let zone = names.zone(line.zone)?;
+            Some((line.key, Row { zone, consent, channels, due_from: line.due_from, moved }))
+        };
+        let rows: Option<_> = view.body.map(row).collect();
+        let rows = rows.ok_or_else(|| super::bad(number, &BadPage::Field("a row stands for nothing")))?;
+        Ok(Self { number, stamp: Some(view.stamp), channels: names.channels, rows })
+    }
+
+    /// The stamp of the page as it was opened; `None` where it was not there.
+    pub(crate) fn stamp(&self) -> Option<u64> {
+        self.stamp
+    }
+
+    /// Puts a user's row in; answers whether the page is another one by it. A refusal leaves everything as it was.
+    pub(crate) fn put(&mut self, user: &User) -> Result<bool, Refusal> {
+        let key = place::key_of(user.uid);
+        if self.rows.len() >= MOST_USERS && !self.rows.contains_key(&key) {
+            let reason = format!("its page has {MOST_USERS} users already, and takes no more");
+            return Err(Refusal::new("uid", reason));
+        }
+        let row = Row {
+            zone: user.zone,
+            consent: user.consent,
+            channels: self.bits(user)?,
+            due_from: minute_from(user.consent_at),
+            moved: user.moved,
+        };
+        Ok(self.rows.insert(key, row) != Some(row))
+    }
+
+    /// Takes a user's row out; answers whether it was there.
+    pub(crate) fn remove(&mut self, uid: Uid) -> bool {
+        self.rows.remove(&place::key_of(uid)).is_some()
+    }
+
+    /// The page as it is now, without a stamp; `None` when nobody is left in it.
+    pub(crate) fn page(&self) -> Option<Page> {
+        if self.rows.is_empty() {
+            return None;
+        }
+        let (names, lines) = self.numbered();
+        let mut bytes = vec![VERSION];
+        bytes.resize(HEAD, 0);
+        names.put(&mut bytes);
+        body::put(&mut bytes, &lines);
+        Some(Page { number: self.number, bytes })
+    }
+
+    /// The rows, with numbers for what stands in them.
+    fn numbered(&self) -> (Names, Vec<Line>) {
+        let rows = self.rows.values();
+        let zones: BTreeSet<_> = rows
+            .clone()
+            .flat_map(|row| [Some(row.zone), row.moved.map(|moved| moved.from)])
+            .flatten()
+            .collect();
+        let kinds: BTreeSet<_> = rows.map(|row| (row.consent, row.channels)).collect();
+        let used = kinds.iter().fold(0, |bits, (_, channels)| bits | channels);
+        let places: HashMap<_, u32> = zones.iter().copied().zip(0..).collect();
+        let kind_places: HashMap<_, u32> = kinds.iter().copied().zip(0..).collect();
+        // nothing is looked up that was not put in above
+        let zone = |zone| places.get(&zone).copied().unwrap_or_default();
+        let line = |(key, row): (&u64, &Row)| Line {
+            key: *key,
+            zone: zone(row.zone),
+            kind: kind_places.get(&(row.consent, row.channels)).copied().unwrap_or_default(),
+            due_from: row.due_from,
+            moved: row.moved.map(|moved| (zone(moved.from), moved.last.number())),
+        };
+        let lines = self.rows.iter().map(line).collect();
+        let names = Names {
+            zones: zones.into_iter().collect(),
+            channels: places_in(used).filter_map(|place| self.channels.get(place)).cloned().collect(),
+            kinds: kinds.into_iter().map(|(consent, bits)| (consent, closed_up(bits, used))).collect(),
+        };
+        (names, lines)
+    }
+
+    /// The user's channels as bits of the page. It takes new channels in, and gives up those that nobody else uses when it
+    /// has no room left.
+    fn bits(&mut self, user: &User) -> Result<u16, Refusal> {
+        let known = |channel| self.channels.iter().position(|c| c == channel);
+        let all: Option<Vec<_>> = user.devices.iter().map(|device| known(&device.channel)).collect();
+        match all {
+            Some(places) => Ok(places.into_iter().fold(0, |bits, place| bits | 1 << place)),
+            None => self.new_bits(user),
+        }
+    }
+
+    fn new_bits(&mut self, user: &User) -> Result<u16, Refusal> {
+        let (mut channels, mut bits) = (self.channels.clone(), 0u16);
+        let used = self.used_by_others(user.uid);
+        for (i, device) in user.devices.iter().enumerate() {
+            let known = channels.iter().position(|channel| *channel == device.channel);
+            let place = match known {
+                Some(place) => place,
+                None if channels.len() < usize::from(MOST_CHANNELS) => {
+                    channels.push(device.channel.clone());
+                    channels.len() - 1
+                }
+                None => {
+                    let place =
+                        places_in(!(used | bits)).next().ok_or_else(|| too_many(i, &device.channel))?;
+                    channels[place] = device.channel.clone();
+                    place
+                }
+            };
+            bits |= 1 << place;
+        }
+        self.channels = channels;
+        Ok(bits)
+    }
+
+    fn used_by_others(&self, uid: Uid) -> u16 {
+        let own = place::key_of(uid);
+        self.rows.iter().filter(|(key, _)| **key != own).fold(0, |bits, (_, row)| bits | row.channels)
+    }
+}
+
+/// The places of the bits that are set.
+fn places_in(bits: u16) -> impl Iterator<Item = usize> {
+    (0..usize::from(MOST_CHANNELS)).filter(move |place| bits >> place & 1 != 0)
+}
+
+/// Some of the bits that are `used`, with no place between those.
+fn closed_up(bits: u16, used: u16) -> u16 {
+    let new = places_in(used).zip(0..);
+    new.filter(|(place, _)| bits >> place & 1 != 0).fold(0, |closed, (_, i)| closed | 1 << i)
+}
+
+fn too_many(device: usize, channel: &ChannelName) -> Refusal {
+    let reason = format!(
+        "{channel} would be one more than the {MOST_CHANNELS} channels on which neighbouring users may have devices"
+    );
+    Refusal::new(format!("devices[{device}].channel"), reason)
+}
+
+/// The first whole minute that is not before an instant, since 1970.
+fn minute_from(at: Instant) -> u32 {
+    let minutes = at.timestamp().div_euclid(60);
+    let begun = at.timestamp().rem_euclid(60) > 0 || at.timestamp_subsec_nanos() > 0;
+    u32::try_from(minutes + i64::from(begun)).unwrap_or(if minutes < 0 { 0 } else { u32::MAX })
+}

@@ -1,0 +1,114 @@
+mod commands;
+mod keys;
+mod writing;
+
+use std::collections::{BTreeMap, HashMap};
+
+use async_trait::async_trait;
+use domain::{ChannelName, Instant, Uid, Zone};
+use plumbing::Redis;
+
+use self::keys::part_of_user;
+use crate::{
+    Applied, Change, Changed, Directory, PARTS, Page, Position, StoreError, User,
+    bounds::{check_changes, check_pages},
+    edit::{Step, user_of},
+};
+
+/// The most records that one command reads.
+const RECORDS: usize = 500;
+
+/// The directory in Redis, on one server or on a cluster. A user's record, page and the counts change in one step.
+pub struct RedisDirectory {
+    redis: Redis,
+}
+
+impl RedisDirectory {
+    /// The directory of a Redis; nothing is asked of it yet.
+    pub fn new(redis: Redis) -> Self {
+        Self { redis }
+    }
+}
+
+#[async_trait]
+impl Directory for RedisDirectory {
+    async fn apply(&self, changes: Vec<Change>, now: Instant) -> Result<Vec<Applied>, StoreError> {
+        check_changes(changes.len())?;
+        writing::take(&self.redis, &changes.into_iter().map(Step::from).collect::<Vec<_>>(), now).await
+    }
+
+    async fn users(&self, uids: &[Uid]) -> Result<Vec<Option<User>>, StoreError> {
+        let mut parts = BTreeMap::<_, Vec<_>>::new();
+        for (place, uid) in uids.iter().enumerate() {
+            parts.entry(part_of_user(*uid)).or_default().push(place);
+        }
+        let asked: Vec<_> =
+            parts.iter().flat_map(|(part, places)| places.chunks(RECORDS).map(move |p| (*part, p))).collect();
+        let command = |(part, places): &(u32, &[usize])| {
+            commands::records(&self.redis, *part, places.iter().map(|place| uids[*place]))
+        };
+        let answers =
+            self.redis.read_all::<Vec<Option<Vec<u8>>>>(asked.iter().map(command).collect()).await?;
+        let mut users = vec![None; uids.len()];
+        for ((_, places), records) in asked.iter().zip(answers) {
+            for (place, record) in places.iter().zip(records) {
+                users[*place] = record.map(|record| user_of(uids[*place], &record)).transpose()?;
+            }
+        }
+        Ok(users)
+    }
+
+    async fn drop_device(
+        &self,
+        uid: Uid,
+        channel: &ChannelName,
+        address: &str,
+        gone_at: Instant,
+    ) -> Result<bool, StoreError> {
+        let step = Step::Drop { uid, channel: channel.clone(), address: address.to_owned(), gone_at };
+        Ok(writing::take(&self.redis, &[step], gone_at).await? == [Applied::Updated])
+    }
+
+    async fn changed(&self, since: &[Position]) -> Result<Vec<Changed>, StoreError> {
+        let since = since.iter().copied().chain(std::iter::repeat(Position::default()));
+        let ask = (0..PARTS).zip(since).map(|(part, since)| commands::changed(&self.redis, part, since));
+        let answers = self.redis.read_all::<Vec<String>>(ask.collect()).await?;
+        let changed = answers.iter().map(|answer| changed_of(answer));
+        changed
+            .map(|c| c.ok_or_else(|| StoreError::corrupt("the directory's change log", "an entry is none")))
+            .collect()
+    }
+
+    async fn pages(&self, part: u32, numbers: &[u32]) -> Result<Vec<Option<Page>>, StoreError> {
+        check_pages(part, numbers)?;
+        if numbers.is_empty() {
+            return Ok(Vec::new());
+        }
+        let found =
+            self.redis.read::<Vec<Option<Vec<u8>>>>(commands::pages(&self.redis, part, numbers)).await?;
+        let page = |(bytes, number): (Option<Vec<u8>>, &u32)| Some(Page::new(*number, bytes?));
+        Ok(found.into_iter().zip(numbers).map(page).collect())
+    }
+
+    async fn zones(&self) -> Result<Vec<(Zone, u64)>, StoreError> {
+        let ask = (0..PARTS).map(|part| commands::zones(&self.redis, part)).collect();
+        let mut counts = BTreeMap::<Zone, u64>::new();
+        for (field, count) in self.redis.read_all::<HashMap<String, u64>>(ask).await?.into_iter().flatten() {
+            let wrong = || StoreError::corrupt("a zone of the directory", &field);
+            let (kind, name) = field.split_once(':').ok_or_else(wrong)?;
+            let zone = name.parse().map_err(|e| StoreError::corrupt("a zone of the directory", e))?;
+            *counts.entry(zone).or_default() += if kind == "now" { count } else { 0 };
+        }
+        Ok(counts.into_iter().collect())
+    }
+}
+
+/// What `changed.lua` answers.
+fn changed_of(answer: &[String]) -> Option<Changed> {
+    let [number, mark, whole, pages @ ..] = answer else { return None };
+    let upto = Position { number: number.parse().ok()?, mark: u64::from_str_radix(mark, 16).ok()? };
+    let mut pages = pages.iter().map(|page| page.parse().ok()).collect::<Option<Vec<_>>>()?;
+    pages.sort_unstable();
+    pages.dedup();
+    Some(Changed { upto, pages, whole: whole == "1" })
+}
