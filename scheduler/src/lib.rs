@@ -3,6 +3,7 @@
 mod agenda;
 mod first_error;
 mod metrics;
+mod once;
 mod plan;
 mod roster;
 mod run;
@@ -11,6 +12,8 @@ mod shards;
 mod tick;
 
 pub use metrics::Metrics;
+pub use once::{Once, once};
+pub use roster::seals_of;
 pub use run::run;
 pub use settings::Settings;
 pub use tick::{Scheduler, Ticked};

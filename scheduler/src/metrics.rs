@@ -23,6 +23,14 @@ pub struct Metrics {
     pub slot_lag: Gauge<f64, AtomicU64>,
     /// The N of nights not sealed yet.
     pub shards: Gauge,
+    /// Shards held by a lease.
+    pub held: Gauge,
+    /// Schedulers alive, this one included.
+    pub members: Gauge,
+    /// Users in the directory, as far as they are known here.
+    pub users: Gauge,
+    /// Bytes of memory for what is known of them.
+    pub column_bytes: Gauge,
     /// When the last tick was done that left no error, in seconds since 1970, real time; the scheduler's start before the
     /// first.
     pub last_tick: Gauge<f64, AtomicU64>,
@@ -37,6 +45,11 @@ impl Metrics {
     /// Notes that a whole tick was done now.
     pub(crate) fn ticked(&self) {
         self.last_tick.set(unix_now());
+    }
+
+    /// Sets a gauge to a count.
+    pub(crate) fn count<N: TryInto<i64>>(gauge: &Gauge, count: N) {
+        gauge.set(count.try_into().unwrap_or(i64::MAX));
     }
 
     /// Registers them, with names that start with `stepcast_scheduler_`.
@@ -57,6 +70,10 @@ impl Metrics {
             self.slot_lag.clone(),
         );
         to.register("shards", "Shards of nights not sealed yet", self.shards.clone());
+        to.register("held_shards", "Shards held by a lease", self.held.clone());
+        to.register("members", "Schedulers alive, this one included", self.members.clone());
+        to.register("users", "Users in the directory, as far as they are known", self.users.clone());
+        to.register("column_bytes", "Memory for what is known of the users", self.column_bytes.clone());
         to.register(
             "last_tick_timestamp_seconds",
             "When the last tick was done that left no error",

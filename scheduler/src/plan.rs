@@ -13,14 +13,27 @@ pub(crate) struct Plan {
     pub(crate) confirmed: u32,
     /// The epoch under which this owner writes checkpoints.
     pub(crate) epoch: u64,
+    /// Without its users once all are published: they are most of it.
     seal: Seal,
+    users: usize,
     cuts: Vec<(u32, u8, std::ops::Range<usize>)>,
 }
 
 impl Plan {
     pub(crate) fn new(key: SealKey, seal: Seal, ours: bool, epoch: u64, confirmed: u32) -> Self {
         let deadline = seal.deadline().unwrap_or(key.instant);
-        Self { key, ours, deadline, confirmed, epoch, cuts: seal.batches(MOST_UIDS), seal }
+        let (cuts, users) = (seal.batches(MOST_UIDS), seal.due.len());
+        let mut plan = Self { key, ours, deadline, confirmed: 0, epoch, cuts, users, seal };
+        plan.confirm(confirmed);
+        plan
+    }
+
+    /// Notes that so many batches are confirmed.
+    pub(crate) fn confirm(&mut self, batches: u32) {
+        self.confirmed = batches;
+        if self.cut(batches).is_none() || !self.ours {
+            self.seal.due = Vec::new();
+        }
     }
 
     /// Whether it may still be published at `now`: nothing goes out past the deadline.
@@ -54,7 +67,7 @@ impl Plan {
 
     /// Users before the first unconfirmed batch.
     pub(crate) fn published_users(&self) -> u32 {
-        let users = self.cut(self.confirmed).map_or(self.seal.due.len(), |(.., users)| users.start);
+        let users = self.cut(self.confirmed).map_or(self.users, |(.., users)| users.start);
         u32::try_from(users).unwrap_or(u32::MAX)
     }
 
@@ -71,7 +84,7 @@ impl Plan {
         let (slot, channel, users) = self.cut(index)?;
         let mut zones: Vec<u8> = Vec::new();
         let mut entries = Vec::with_capacity(users.len());
-        for (position, due) in users.clone().zip(&self.seal.due[users.clone()]) {
+        for (position, due) in users.clone().zip(self.seal.due.get(users.clone())?) {
             if due.closed.is_some() {
                 continue;
             }

@@ -8,10 +8,11 @@ use crate::Scheduler;
 /// The longest pause between two looks at the clock: a clock that was set is noticed within it.
 const LONGEST: Duration = Duration::from_millis(250);
 
-/// Ticks until `stop`. A store or broker that is away is waited for; the checkpoint says where to go on.
+/// Ticks until `stop`, then gives its shards up. A store or broker that is away is waited for; the checkpoint says where to
+/// go on.
 pub async fn run(mut scheduler: Scheduler, clock: &Clock, stop: CancellationToken) {
     let mut failures = 0u32;
-    loop {
+    while !stop.is_cancelled() {
         let pause = match scheduler.tick(clock.now()).await {
             Ok(ticked) => {
                 failures = 0;
@@ -29,8 +30,16 @@ pub async fn run(mut scheduler: Scheduler, clock: &Clock, stop: CancellationToke
             }
         };
         tokio::select! {
-            () = stop.cancelled() => return,
+            () = stop.cancelled() => {}
             () = tokio::time::sleep(pause) => {}
         }
+    }
+    give_up(&mut scheduler).await;
+}
+
+/// Leaves the shards to the others; who is not told takes them when their term is over.
+pub(crate) async fn give_up(scheduler: &mut Scheduler) {
+    if let Err(error) = scheduler.leave().await {
+        tracing::debug!(%error, "the scheduler could not take its leave; its shards are free when their term is over");
     }
 }

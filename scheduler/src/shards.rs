@@ -1,21 +1,32 @@
+mod fair;
+
 use std::{
     collections::BTreeMap,
     time::{Duration, Instant},
 };
 
 use domain::{Shard, ShardCount};
-use night_ledger::{NightLedger, Owner, ShardLease, StoreError};
+use futures_util::{StreamExt, stream};
+use night_ledger::{Group, NightLedger, Owner, ShardLease, StoreError};
+use tokio::time::timeout;
 
+use self::fair::Live;
 use crate::first_error::FirstError;
 
-/// The shards this scheduler owns, each with its epoch, held by leases that are renewed in a third of their term.
+/// The shards this scheduler owns, each with its epoch, held by leases that are renewed in a third of their term; and which
+/// of them are its own among the schedulers that live.
 pub(crate) struct Shards {
     owner: Owner,
     term: Duration,
     held: BTreeMap<Shard, Lease>,
+    live: Live,
     renewed: Option<Instant>,
+    /// When the leases were last renewed or kept.
+    kept: Option<Instant>,
     /// The shard at which the next renewal begins: one that fails is not in the way of the others for ever.
     from: u32,
+    /// Whether all that are its own are held, as of the last renewal.
+    whole: bool,
 }
 
 /// The lease on a shard.
@@ -26,10 +37,13 @@ struct Lease {
 
 /// Leases that may fail before a renewal is put off: all of a ledger that is away are not waited for.
 const MOST_FAILURES: u32 = 3;
+/// Leases asked for at once.
+const AT_ONCE: usize = 32;
 
 impl Shards {
     pub(crate) fn new(owner: Owner, term: Duration) -> Self {
-        Self { owner, term, held: BTreeMap::new(), renewed: None, from: 0 }
+        let (held, live) = (BTreeMap::new(), Live::new(owner));
+        Self { owner, term, held, live, renewed: None, kept: None, from: 0, whole: false }
     }
 
     /// The epoch of a shard this owner holds.
@@ -42,9 +56,24 @@ impl Shards {
         self.held.iter().map(|(&shard, lease)| (shard, lease.epoch)).collect()
     }
 
-    /// Whether the leases are to be taken or renewed now.
+    /// Schedulers that live, this one included.
+    pub(crate) fn members(&self) -> usize {
+        self.live.count()
+    }
+
+    /// Whether all shards that are its own were held at the last renewal.
+    pub(crate) fn whole(&self) -> bool {
+        self.whole && self.renewed.is_some()
+    }
+
+    /// Whether shards are to be taken, renewed and given up now.
     pub(crate) fn due(&self) -> bool {
         self.renewed.is_none_or(|at| at.elapsed() >= self.term / 3)
+    }
+
+    /// Whether the leases are to be kept now, in the middle of something long.
+    pub(crate) fn keep_due(&self) -> bool {
+        self.kept.is_some_and(|at| at.elapsed() >= self.term / 3)
     }
 
     /// Has the leases renewed at the next opportunity.
@@ -52,36 +81,113 @@ impl Shards {
         self.renewed = None;
     }
 
-    /// Takes or renews the leases on the first `count` shards. A shard that could not be renewed is held until its term ran
-    /// out, then it may be another's.
+    /// Announces this scheduler, gives up what is another's among those that live, and takes or renews the leases on its
+    /// own shards of the first `count`. A shard that could not be renewed is held until its term ran out, then it may be
+    /// another's. Nothing may be on its way to the queue: the other may begin at once.
     pub(crate) async fn renew(
         &mut self,
         ledger: &dyn NightLedger,
         count: ShardCount,
     ) -> Result<(), StoreError> {
-        let began = Instant::now();
-        let (mut first, mut failures) = (FirstError::default(), 0);
+        let (began, mut first) = (Instant::now(), FirstError::default());
+        first.note(self.announce(ledger).await);
+        let foreign: Vec<_> = self.held.keys().copied().filter(|s| !self.live.owns(*s)).collect();
+        first.note(self.release(ledger, foreign).await);
         let from = self.from % count.get();
-        for shard in (from..count.get()).chain(0..from).map(Shard) {
+        let own = (from..count.get()).chain(0..from).map(Shard);
+        let own: Vec<_> = own.filter(|shard| self.live.owns(*shard)).collect();
+        let wanted = own.len();
+        first.note(self.lease(ledger, own).await);
+        self.whole = first.none() && self.live.known() && self.held.len() >= wanted;
+        self.renewed = first.none().then_some(began);
+        first.end()
+    }
+
+    /// Announces this scheduler and renews what it holds, and nothing else.
+    pub(crate) async fn keep(&mut self, ledger: &dyn NightLedger) -> Result<(), StoreError> {
+        let mut first = FirstError::default();
+        first.note(self.announce(ledger).await);
+        let held = self.held.keys().copied().collect();
+        first.note(self.lease(ledger, held).await);
+        first.end()
+    }
+
+    /// Gives everything up and takes its leave, so that others need not wait for the end of a term.
+    pub(crate) async fn leave(&mut self, ledger: &dyn NightLedger) -> Result<(), StoreError> {
+        let mut first = FirstError::default();
+        // first, so that none of the others takes it for the rightful owner any more
+        first.note(self.in_time(ledger.leave(Group::Schedulers, self.owner)).await);
+        let held = self.held.keys().copied().collect();
+        first.note(self.release(ledger, held).await);
+        self.renewed = None;
+        first.end()
+    }
+
+    async fn announce(&mut self, ledger: &dyn NightLedger) -> Result<(), StoreError> {
+        let asked = Instant::now();
+        self.kept = Some(asked);
+        let live = self.in_time(ledger.members(Group::Schedulers, self.owner, self.term)).await?;
+        self.live.set(live);
+        Ok(())
+    }
+
+    async fn lease(&mut self, ledger: &dyn NightLedger, shards: Vec<Shard>) -> Result<(), StoreError> {
+        let (owner, term) = (self.owner, self.term);
+        let (mut first, mut failures, mut from) = (FirstError::default(), 0, self.from);
+        let asking = stream::iter(shards).map(|shard| async move {
             let asked = Instant::now();
-            match first.note(ledger.lease_shard(shard, self.owner, self.term).await) {
+            let lease = in_time(term, ledger.lease_shard(shard, owner, term)).await;
+            (shard, asked, lease)
+        });
+        let mut answers = asking.buffer_unordered(AT_ONCE);
+        while let Some((shard, asked, lease)) = answers.next().await {
+            match first.note(lease) {
                 Some(ShardLease::Held(epoch)) => {
-                    self.held.insert(shard, Lease { epoch, until: asked + self.term });
+                    self.held.insert(shard, Lease { epoch, until: asked + term });
                 }
                 Some(ShardLease::Taken) => {
                     self.held.remove(&shard);
                 }
                 None => {
                     failures += 1;
-                    self.from = shard.0 + 1;
+                    from = shard.0 + 1;
                 }
             }
             if failures >= MOST_FAILURES {
                 break;
             }
         }
+        drop(answers);
+        self.from = from;
         self.held.retain(|_, lease| lease.until > Instant::now());
-        self.renewed = first.none().then_some(began);
         first.end()
     }
+
+    /// Gives leases up. One whose release fails is not held any more either: it ends by itself.
+    async fn release(&mut self, ledger: &dyn NightLedger, shards: Vec<Shard>) -> Result<(), StoreError> {
+        let (owner, term, mut first) = (self.owner, self.term, FirstError::default());
+        self.held.retain(|shard, _| !shards.contains(shard));
+        let releasing = stream::iter(shards)
+            .map(|shard| async move { in_time(term, ledger.release_shard(shard, owner)).await });
+        let mut answers = releasing.buffer_unordered(AT_ONCE);
+        while let Some(end) = answers.next().await {
+            if first.note(end).is_none() {
+                break;
+            }
+        }
+        first.end()
+    }
+
+    async fn in_time<T>(&self, asked: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+        in_time(self.term, asked).await
+    }
+}
+
+/// What the ledger answers within half a term: later it is worth nothing.
+async fn in_time<T>(
+    term: Duration,
+    asked: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    let late = || StoreError::Unavailable("the ledger did not answer for a lease in time".into());
+    timeout(term / 2, asked).await.unwrap_or_else(|_| Err(late()))
 }

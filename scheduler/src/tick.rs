@@ -1,7 +1,9 @@
 mod closing;
+mod following;
 mod owning;
 mod publishing;
 mod sealing;
+mod turn;
 mod upcoming;
 
 use std::{
@@ -11,13 +13,13 @@ use std::{
 };
 
 use chrono::TimeDelta;
-use directory::Directory;
+use directory::{Column, Directory};
 use domain::{Campaign, CampaignName, Instant, Night, SealKey, Shard};
 use job_queue::JobQueue;
 use night_ledger::{ClosedOpen, NightLedger, Owner, StoreError};
 
-use self::{closing::GRACE, sealing::HeldBack, upcoming::Agenda};
-use crate::{Metrics, Settings, first_error::FirstError, plan::Plan, shards::Shards};
+use self::{closing::GRACE, sealing::HeldBack, turn::Turn, upcoming::Agenda};
+use crate::{Metrics, Settings, plan::Plan, shards::Shards};
 
 /// Puts the night's work into the queue. It calls nobody and waits for nobody but the stores and the queue's confirm.
 pub struct Scheduler {
@@ -28,6 +30,10 @@ pub struct Scheduler {
     settings: Settings,
     metrics: Metrics,
     shards: Shards,
+    /// Who is there. Away while it is being refreshed or read.
+    column: Column,
+    /// When it was last refreshed.
+    followed: Option<RealInstant>,
     agenda: Option<Agenda>,
     /// Seals that are not closed yet and belong to a shard of ours, of whatever campaign.
     plans: BTreeMap<SealKey, Plan>,
@@ -82,6 +88,8 @@ impl Scheduler {
             settings,
             metrics,
             shards,
+            column: Column::default(),
+            followed: None,
             agenda: None,
             plans: BTreeMap::new(),
             loaded: BTreeMap::new(),
@@ -106,21 +114,49 @@ impl Scheduler {
     /// slots that are due, and only then seals what was missed, closes what is past its deadline and forgets what is old.
     /// All of it is tried, whatever fails; the first error is answered, and the next tick goes on where this one stopped.
     pub async fn tick(&mut self, now: Instant) -> Result<Ticked, StoreError> {
-        let began = RealInstant::now();
-        let (mut ticked, mut first) = (Ticked::default(), FirstError::default());
+        let mut turn = Turn::new(now);
         if self.shards.due() {
-            first.note(self.take_shards().await);
+            let end = self.take_shards(&mut turn).await;
+            turn.note(end);
         }
-        first.note(self.make_agenda(now).await);
-        first.note(self.seal_ahead(now, &mut ticked).await);
-        first.note(self.publish(now, began, &mut ticked).await);
-        first.note(self.seal_past(now, began, &mut ticked).await);
-        first.note(self.close(now, &mut ticked).await);
-        first.note(self.forget(now).await);
-        first.end()?;
+        let end = self.follow(&mut turn).await;
+        turn.note(end);
+        let end = self.make_agenda(now).await;
+        turn.note(end);
+        let end = self.seal_ahead(&mut turn).await;
+        turn.note(end);
+        let end = self.publish(now, &mut turn).await;
+        turn.note(end);
+        let end = self.seal_past(&mut turn).await;
+        turn.note(end);
+        let end = self.close(&mut turn).await;
+        turn.note(end);
+        let end = self.forget(now).await;
+        turn.note(end);
+        Metrics::count(&self.metrics.held, self.shards.epochs().len());
+        Metrics::count(&self.metrics.members, self.shards.members());
+        let mut ticked = turn.end()?;
         self.metrics.ticked();
         ticked.next = if ticked.behind { Some(now) } else { self.next(now) };
         Ok(ticked)
+    }
+
+    /// Gives all shards up and takes leave of the other schedulers, so that they take over at once.
+    pub async fn leave(&mut self) -> Result<(), StoreError> {
+        self.plans.clear();
+        self.loaded.clear();
+        self.shards.leave(&*self.ledger).await
+    }
+
+    /// Seals nothing ahead of its hour.
+    pub(crate) fn only_what_fired(&mut self) {
+        self.settings.prepare_ahead = plumbing::Span::seconds(0);
+    }
+
+    /// Whether it holds every shard that is its own, after running for so long: with others about, one of them may have died
+    /// a moment ago and still be taken for alive.
+    pub(crate) fn has_its_own(&self, ran: std::time::Duration) -> bool {
+        self.shards.whole() && (self.shards.members() == 1 || ran >= self.settings.lease.0 * 2)
     }
 
     fn has(&self, campaign: &CampaignName) -> bool {
@@ -142,10 +178,4 @@ impl Scheduler {
         let seals = self.agenda.iter().flat_map(|a| &a.entries).map(|(_, e)| e.instant - ahead);
         slots.chain(seals.filter(|at| *at > now)).min()
     }
-}
-
-/// Logical time as it is now, in a tick that began at `began` and was told `now`.
-fn by_now(now: Instant, began: RealInstant) -> Instant {
-    let elapsed = TimeDelta::from_std(began.elapsed()).unwrap_or_default();
-    now.checked_add_signed(elapsed).unwrap_or(now)
 }

@@ -3,6 +3,7 @@
 mod answer;
 mod private_address;
 mod public_resolver;
+mod quota;
 mod retry_after;
 mod signature;
 mod stub;
@@ -13,6 +14,7 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use domain::{Identity, Instant, Language};
+pub use quota::Quota;
 use serde::{Deserialize, Serialize};
 pub use stub::{Stub, StubSettings};
 pub use webhook::{Webhook, WebhookSettings};
@@ -145,17 +147,6 @@ pub enum Kind {
     Stub(StubSettings),
     /// Posts JSON to an address of the app's.
     Webhook(WebhookSettings),
-}
-
-/// What a provider allows; all senders together stay below it. Absent means no limit of that kind.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub struct Quota {
-    /// Pushes a second.
-    pub per_second: Option<std::num::NonZeroU32>,
-    /// Pushes a minute; refused ones count.
-    pub per_minute: Option<std::num::NonZeroU32>,
-    /// Pushes in flight, 1 to 100,000.
-    pub in_flight: Option<std::num::NonZeroU32>,
 }
 
 #[cfg(test)]

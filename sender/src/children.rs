@@ -1,5 +1,6 @@
-//! What a batch leaves behind: child batches with the users to be tried again, and a dead letter with those given up. It is
-//! kept in the ledger, in the step that books the outcomes, until it is in the queue.
+//! What a batch leaves behind: child batches with the users to be tried again, batches with those who are worked elsewhere
+//! or later, and a dead letter with those given up. It is kept in the ledger, in the step that books the outcomes, until it
+//! is in the queue.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,7 +9,7 @@ use std::{
 
 use chrono::{TimeDelta, Utc};
 use domain::{ChannelName, Instant};
-use job_queue::{Batch, DeadLetter, DeadReason, encoding};
+use job_queue::{Batch, BatchEntry, DeadLetter, DeadReason, encoding};
 use night_ledger::StoreError;
 use plumbing::varint;
 
@@ -19,8 +20,24 @@ use crate::{chunk::Next, parts::Parts};
 pub(crate) struct Left {
     /// Users to be tried again, by channel and step of the ladder (0: at once).
     children: BTreeMap<(ChannelName, usize), Child>,
+    /// Users not worked, set apart to go on by themselves.
+    apart: Vec<Apart>,
     /// Positions given up after the last attempt.
     dead: BTreeSet<u32>,
+}
+
+/// Users of a batch that go on in one of their own, at the same attempt.
+#[derive(Clone)]
+pub(crate) struct Apart {
+    not_before: Option<Instant>,
+    positions: BTreeSet<u32>,
+}
+
+impl Apart {
+    /// These users, not to be worked before then.
+    pub(crate) fn new(not_before: Option<Instant>, users: impl IntoIterator<Item = BatchEntry>) -> Self {
+        Self { not_before, positions: users.into_iter().map(|e| e.position).collect() }
+    }
 }
 
 #[derive(Clone, Default)]
@@ -31,7 +48,7 @@ struct Child {
 
 impl Left {
     pub(crate) fn is_empty(&self) -> bool {
-        self.children.is_empty() && self.dead.is_empty()
+        self.children.is_empty() && self.apart.is_empty() && self.dead.is_empty()
     }
 
     /// Adds a user who is to be tried again.
@@ -45,12 +62,18 @@ impl Left {
         }
     }
 
+    /// Adds users who are set apart.
+    pub(crate) fn apart(&mut self, more: &[Apart]) {
+        self.apart.extend_from_slice(more);
+    }
+
     /// Adds a user who is given up.
     pub(crate) fn give_up(&mut self, position: u32) {
         self.dead.insert(position);
     }
 
-    /// The messages it comes to: children at the next attempt, and a batch at the parent's own with those given up.
+    /// The messages it comes to: children at the next attempt, batches at the parent's own, and under the parent's name one
+    /// with those given up.
     pub(crate) fn messages(&self, parent: &Batch) -> Vec<Batch> {
         let children = self.children.iter().map(|((channel, _), child)| {
             let attempt = parent.attempt + 1;
@@ -62,8 +85,13 @@ impl Left {
                 ..subset(parent, &child.positions)
             }
         });
+        let apart = self.apart.iter().map(|apart| Batch {
+            id: parent.id.child(parent.attempt, &parent.channel, apart.positions.iter().copied()),
+            not_before: apart.not_before,
+            ..subset(parent, &apart.positions)
+        });
         let dead = (!self.dead.is_empty()).then(|| subset(parent, &self.dead));
-        children.chain(dead).collect()
+        children.chain(apart).chain(dead).collect()
     }
 }
 
@@ -96,7 +124,7 @@ pub(crate) fn unpack(mut from: &[u8]) -> Result<Vec<Batch>, StoreError> {
 /// confirmed.
 pub(crate) async fn publish(parts: &Parts, parent: &Batch, messages: &[Batch]) -> Result<(), StoreError> {
     for message in messages {
-        if message.attempt == parent.attempt {
+        if message.id == parent.id {
             let detail = format!("{} users after {} attempts", message.entries.len(), message.attempt);
             bury(parts, &message.channel, DeadReason::Attempts, detail, encoding::encode(message)).await?;
             continue;

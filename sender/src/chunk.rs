@@ -5,7 +5,7 @@ use std::{panic::AssertUnwindSafe, time::Duration};
 use domain::{Campaign, ChannelName, Instant, NoSteps, Uid, Zone};
 use futures_util::{FutureExt, StreamExt, stream::FuturesUnordered};
 use job_queue::{Batch, BatchEntry};
-use night_ledger::{Claim, Done, Outcome, Reason, StoreError};
+use night_ledger::{Brake, Brakes, Claim, Done, Outcome, Reason, StoreError};
 
 use crate::{
     parts::{Line, Parts, backoff, jittered},
@@ -38,6 +38,7 @@ pub(crate) async fn push_chunk(
     line: &Line,
     batch: &Batch,
     claimed: &[Claimed<'_>],
+    brakes: &Brakes,
     now: Instant,
 ) -> Result<Vec<Worked>, StoreError> {
     let Some((campaign, texts)) = parts.campaigns.get(&batch.campaign) else { return Ok(Vec::new()) };
@@ -50,6 +51,9 @@ pub(crate) async fn push_chunk(
         .zip(steps)
         .map(|((&claimed, user), steps)| async move {
             let push = async {
+                if brakes.on(zone_of(batch, claimed.entry)) == Some(Brake::Aborted) {
+                    return Pushed::Closed(Reason::Operator);
+                }
                 if now >= batch.deadline(claimed.entry) {
                     return Pushed::Closed(Reason::Deadline);
                 }

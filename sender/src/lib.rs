@@ -1,10 +1,14 @@
 //! Batches to pushes: claims, limits, channels, texts, outcomes, retries.
 
+mod brakes;
 pub mod channel;
 mod children;
 mod chunk;
+mod consuming;
+mod guard;
 mod lasting;
 mod limit;
+mod membership;
 mod metrics;
 mod parts;
 mod settings;
@@ -13,6 +17,8 @@ mod user_push;
 mod work;
 mod worker;
 
+pub use consuming::Consuming;
+pub use guard::Guard;
 pub use limit::{Limits, Permit, Wait};
 pub use metrics::Metrics;
 pub use parts::{Line, Parts};

@@ -1,9 +1,13 @@
+use std::collections::BTreeMap;
+
 use domain::ChannelName;
 use prometheus_client::{
     encoding::EncodeLabelSet,
-    metrics::{counter::Counter, family::Family},
+    metrics::{counter::Counter, family::Family, gauge::Gauge},
     registry::Registry,
 };
+
+use crate::consuming::{Consumers, Consuming};
 
 /// Figures of a sender since its start, by channel.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +16,9 @@ pub struct Metrics {
     claims: Family<ChannelLabels, Counter>,
     batches: Family<PushLabels, Counter>,
     duplicates: Family<ChannelLabels, Counter>,
+    attached: Family<ChannelLabels, Gauge>,
+    members: Gauge,
+    consumers: Consumers,
 }
 
 /// A channel and what came of a push or batch on it.
@@ -38,6 +45,25 @@ impl Metrics {
             self.duplicates.clone(),
         );
         to.register("batches", "Deliveries worked, by what came of them", self.batches.clone());
+        to.register("consumers", "1 where the channel's queue is consumed, else 0", self.attached.clone());
+        to.register("members", "Senders alive, this one included", self.members.clone());
+    }
+
+    /// How each channel's queue is consumed, since [`crate::run`] began.
+    pub fn consumers(&self) -> BTreeMap<ChannelName, Consuming> {
+        self.consumers.all()
+    }
+
+    /// Notes a change in how a channel's queue is consumed.
+    pub(crate) fn consuming(&self, channel: &ChannelName, now: Consuming) {
+        let labels = ChannelLabels { channel: channel.to_string() };
+        self.attached.get_or_create(&labels).set(i64::from(now == Consuming::Attached));
+        self.consumers.set(channel, now);
+    }
+
+    /// Notes how many senders live.
+    pub(crate) fn members(&self, live: usize) {
+        self.members.set(i64::try_from(live).unwrap_or(i64::MAX));
     }
 
     pub(crate) fn users(&self, channel: &ChannelName, outcome: &'static str, count: u64) {

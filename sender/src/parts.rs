@@ -10,11 +10,11 @@ use std::{
 use directory::Directory;
 use domain::{Campaign, CampaignName, ChannelName};
 use job_queue::{JobQueue, Ladder};
-use night_ledger::NightLedger;
+use night_ledger::{NightLedger, Owner};
 use plumbing::Clock;
 use step_store::StepStore;
 
-use crate::{Limits, Metrics, Settings, Texts, channel::Channel};
+use crate::{Guard, Limits, Metrics, Settings, Texts, brakes::KnownBrakes, channel::Channel};
 
 /// What a sender works with.
 pub struct Parts {
@@ -38,6 +38,10 @@ pub struct Parts {
     pub clock: Arc<Clock>,
     /// The figures.
     pub metrics: Metrics,
+    /// As whom this sender announces itself among the others, drawn at random at each start of a process.
+    pub owner: Owner,
+    /// Shut by whoever watches the stores, while it is not safe to push.
+    pub guard: Guard,
 }
 
 /// A channel with its local limits.
@@ -48,6 +52,8 @@ pub struct Line {
     pub channel: Arc<dyn Channel>,
     /// The local side of the provider's quota.
     pub limits: Limits,
+    /// What operators put on the nights that are worked here.
+    pub(crate) brakes: KnownBrakes,
     /// Refusals for quota since the last push that was accepted.
     throttles: AtomicU32,
     /// Pushes since the last accepted one that were answered as if the channel took nothing; `u32::MAX` before the first.
@@ -60,7 +66,8 @@ const STOPS: u32 = 20;
 impl Line {
     /// A channel and its limits.
     pub fn new(name: ChannelName, channel: Arc<dyn Channel>, limits: Limits) -> Self {
-        Self { name, channel, limits, throttles: AtomicU32::new(0), stops: AtomicU32::new(u32::MAX) }
+        let (throttles, stops) = (AtomicU32::new(0), AtomicU32::new(u32::MAX));
+        Self { name, channel, limits, brakes: KnownBrakes::default(), throttles, stops }
     }
 
     /// The provider asked for less: the whole channel pauses for as long as it said, or else longer each time. Of a burst

@@ -1,23 +1,43 @@
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+mod handling;
 
-use domain::ChannelName;
-use futures_util::FutureExt;
-use job_queue::{Consumer, DeadReason, Delivery, StoreError};
-use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
-
-use crate::{
-    children::bury,
-    lasting::Lasting,
-    parts::{Line, Parts},
-    work::{Ended, work},
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
 };
 
-/// Wait after an error before the message is given back, doubled with each further one up to sixteen times.
-const AFTER_ERROR: Duration = Duration::from_millis(250);
+use domain::ChannelName;
+use job_queue::{Consumer, Delivery, StoreError};
+use tokio::{
+    task::JoinSet,
+    time::{sleep, timeout},
+};
+use tokio_util::sync::CancellationToken;
 
-/// Consumes every channel's queue until `stop`, then finishes the chunks that are in flight.
+use self::handling::handle;
+use crate::{
+    Consuming,
+    lasting::Lasting,
+    membership,
+    parts::{Line, Parts, jittered},
+};
+
+/// Wait after an error before the next try, doubled with each further one up to sixteen times.
+const AFTER_ERROR: Duration = Duration::from_millis(250);
+/// How long a queue may take to attach a consumer.
+const ATTACHING: Duration = Duration::from_secs(30);
+/// Pause between two looks at whether a channel that rests may go on.
+const RESTING: Duration = Duration::from_millis(200);
+
+/// Consumes every channel's queue until `stop`, then finishes the chunks that are in flight. Meanwhile it is announced
+/// among the senders, and has its share of each channel's quota.
 pub async fn run(parts: Arc<Parts>, stop: CancellationToken) {
+    membership::wait_for_shares(&parts);
+    // the share is held until the last chunk is done
+    let done = CancellationToken::new();
+    let sharing = tokio::spawn({
+        let (parts, done) = (Arc::clone(&parts), done.clone());
+        async move { membership::share_out(&parts, &done).await }
+    });
     let mut lines = JoinSet::new();
     for name in parts.lines.keys() {
         lines.spawn(run_line(Arc::clone(&parts), name.clone(), stop.clone()));
@@ -27,106 +47,93 @@ pub async fn run(parts: Arc<Parts>, stop: CancellationToken) {
             tracing::error!(%panic, "a channel's loop ended");
         }
     }
+    done.cancel();
+    if let Err(panic) = sharing.await {
+        tracing::error!(%panic, "the loop that shares the quotas ended");
+    }
 }
 
 /// One channel: at most `batches_at_once` deliveries in work, so that a slow channel holds up no other.
 async fn run_line(parts: Arc<Parts>, name: ChannelName, stop: CancellationToken) {
+    let Some(line) = parts.lines.get(&name) else { return };
     let mut works = JoinSet::new();
     let lasting = Lasting::default();
-    'attach: while !stop.is_cancelled() {
-        let mut consumer = match parts.queue.consume(&name, parts.settings.batches_at_once).await {
-            Ok(consumer) => consumer,
-            Err(error) => {
-                tracing::warn!(channel = %name, %error, "no consumer could be attached; trying again");
-                tokio::select! {
-                    () = stop.cancelled() => break,
-                    () = tokio::time::sleep(AFTER_ERROR) => continue,
-                }
-            }
-        };
-        loop {
-            let room = works.len() < parts.settings.batches_at_once;
-            // a delivery; a work that ended; the stop
+    let mut failures = 0u32;
+    while !stop.is_cancelled() {
+        if rests(&parts, line) {
+            parts.metrics.consuming(&name, Consuming::Resting);
             tokio::select! {
-                () = stop.cancelled() => break 'attach,
-                Some(_) = works.join_next() => {}
-                next = take(&mut consumer, room) => match next {
-                    Ok(delivery) => {
-                        works.spawn(handle(Arc::clone(&parts), name.clone(), delivery, lasting.clone(), stop.clone()));
-                    }
-                    Err(error) => {
-                        tracing::warn!(channel = %name, %error, "the consumer was lost; attaching again");
-                        tokio::time::sleep(AFTER_ERROR).await;
-                        continue 'attach;
-                    }
-                }
+                () = stop.cancelled() => break,
+                () = sleep(RESTING) => continue,
+            }
+        }
+        parts.metrics.consuming(&name, Consuming::Away(Instant::now()));
+        let lost = match attach(&parts, &name).await {
+            Ok(consumer) => {
+                failures = 0;
+                parts.metrics.consuming(&name, Consuming::Attached);
+                consume(&parts, line, consumer, &mut works, &lasting, &stop).await
+            }
+            Err(error) => Some(error),
+        };
+        if let Some(error) = lost {
+            parts.metrics.consuming(&name, Consuming::Away(Instant::now()));
+            failures = failures.saturating_add(1);
+            tracing::warn!(channel = %name, %error, failures, "no consumer is attached; trying again");
+            let wait =
+                jittered(AFTER_ERROR * (1 << (failures - 1).min(4)), parts.owner.0 ^ u64::from(failures));
+            tokio::select! {
+                () = stop.cancelled() => break,
+                () = sleep(wait) => {}
             }
         }
     }
     while works.join_next().await.is_some() {}
 }
 
-async fn take(consumer: &mut Box<dyn Consumer>, room: bool) -> Result<Delivery, StoreError> {
-    if room { consumer.next().await } else { std::future::pending().await }
-}
-
-async fn handle(
-    parts: Arc<Parts>,
-    name: ChannelName,
-    delivery: Delivery,
-    lasting: Lasting,
-    stop: CancellationToken,
-) {
-    let Some(line) = parts.lines.get(&name) else { return };
-    let Delivery { bytes, redelivered, acker } = delivery;
-    let mut wait = AFTER_ERROR;
-    let mut again = redelivered;
-    loop {
-        match AssertUnwindSafe(work_once(&parts, line, &bytes, again, &lasting, &stop)).catch_unwind().await {
-            Ok(Ok(ended)) => {
-                parts.metrics.batch(&name, ended.name());
-                if ended == Ended::Stopped {
-                    return;
-                }
-                if let Err(error) = acker.ack().await {
-                    tracing::warn!(channel = %name, %error, "an acknowledgement failed; the batch comes again");
-                }
-                return;
-            }
-            Ok(Err(error)) => {
-                parts.metrics.batch(&name, "failed");
-                tracing::warn!(channel = %name, %error, "the work on a batch failed; trying again");
-                if matches!(error, StoreError::Corrupt { .. }) {
-                    lasting.note(&bytes, DeadReason::Unworkable);
-                }
-            }
-            Err(_) => {
-                parts.metrics.batch(&name, "panicked");
-                lasting.note(&bytes, DeadReason::Panicked);
-            }
-        }
-        again = true;
-        tokio::select! {
-            () = stop.cancelled() => return,
-            () = tokio::time::sleep(wait) => wait = (wait * 2).min(AFTER_ERROR * 16),
-        }
-    }
-}
-
-/// A panic is a failed attempt; a message that does it over and over, or that nothing can be made of, is buried.
-async fn work_once(
-    parts: &Parts,
+/// Takes deliveries until the consumer is lost, which answers why, or the channel is to rest, or `stop`.
+async fn consume(
+    parts: &Arc<Parts>,
     line: &Line,
-    bytes: &[u8],
-    redelivered: bool,
+    mut consumer: Box<dyn Consumer>,
+    works: &mut JoinSet<()>,
     lasting: &Lasting,
     stop: &CancellationToken,
-) -> Result<Ended, StoreError> {
-    if let Some(reason) = lasting.verdict(bytes) {
-        bury(parts, &line.name, reason, "it failed over and over; the log tells how".into(), bytes.to_vec())
-            .await?;
-        lasting.forget(bytes);
-        return Ok(Ended::Buried);
+) -> Option<StoreError> {
+    loop {
+        if rests(parts, line) {
+            // what is in work ends soon, in the ladder; only then what was sent here ahead may go back to the queue
+            while works.join_next().await.is_some() {}
+            return None;
+        }
+        let room = works.len() < parts.settings.batches_at_once;
+        // the stop; a work that ended; another look at whether to rest; a delivery
+        tokio::select! {
+            () = stop.cancelled() => return None,
+            Some(_) = works.join_next() => {}
+            () = sleep(RESTING) => {}
+            next = take(&mut consumer, room) => match next {
+                Ok(delivery) => {
+                    let (parts, lasting, stop) = (Arc::clone(parts), lasting.clone(), stop.clone());
+                    works.spawn(handle(parts, line.name.clone(), delivery, lasting, stop));
+                }
+                Err(error) => return Some(error),
+            }
+        }
     }
-    work(parts, line, bytes, redelivered, stop).await
+}
+
+/// Whether the channel is to take nothing.
+fn rests(parts: &Parts, line: &Line) -> bool {
+    parts.guard.is_shut() || line.limits.resting()
+}
+
+async fn attach(parts: &Parts, name: &ChannelName) -> Result<Box<dyn Consumer>, StoreError> {
+    let attaching = parts.queue.consume(name, parts.settings.batches_at_once);
+    let late = || StoreError::Unavailable("the queue attached no consumer in time".into());
+    timeout(ATTACHING, attaching).await.map_err(|_| late())?
+}
+
+async fn take(consumer: &mut Box<dyn Consumer>, room: bool) -> Result<Delivery, StoreError> {
+    if room { consumer.next().await } else { std::future::pending().await }
 }

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use domain::{Day, Instant, SealKey};
 use night_ledger::StoreError;
 
-use super::{Scheduler, Ticked};
+use super::{Scheduler, Turn};
 use crate::{agenda, first_error::FirstError};
 
 /// How long after its deadline a seal with open users is left to the senders before it is closed.
@@ -12,21 +12,18 @@ pub(super) const GRACE: TimeDelta = TimeDelta::minutes(2);
 
 impl Scheduler {
     /// Closes the seals that are past their deadline, of whatever campaign.
-    pub(super) async fn close(&mut self, now: Instant, ticked: &mut Ticked) -> Result<(), StoreError> {
+    pub(super) async fn close(&mut self, turn: &mut Turn) -> Result<(), StoreError> {
+        let now = turn.now;
         let over: Vec<_> = self.plans.values().filter(|p| p.deadline <= now).map(|p| p.key.clone()).collect();
         let mut first = FirstError::default();
         for key in over {
-            first.note(self.close_one(&key, now, ticked).await);
+            first.note(self.close_one(&key, now, turn).await);
+            self.attend(turn).await;
         }
         first.end()
     }
 
-    async fn close_one(
-        &mut self,
-        key: &SealKey,
-        now: Instant,
-        ticked: &mut Ticked,
-    ) -> Result<(), StoreError> {
+    async fn close_one(&mut self, key: &SealKey, now: Instant, turn: &mut Turn) -> Result<(), StoreError> {
         let Some(plan) = self.plans.get(key) else { return Ok(()) };
         let progress = self.ledger.seals(&key.night, key.shard).await?;
         let open = progress.iter().find(|(k, _)| k == key).map_or(0, |(_, p)| p.open);
@@ -43,6 +40,7 @@ impl Scheduler {
         }
         self.metrics.missed.inc_by(closed.missed);
         self.metrics.never_worked.inc_by(closed.never_worked);
+        let ticked = &mut turn.ticked;
         ticked.closed.missed += closed.missed;
         ticked.closed.never_worked += closed.never_worked;
         ticked.closed.expired += closed.expired;

@@ -1,16 +1,23 @@
 //! Shards that come and go, and the seals that come with them.
 
-use std::collections::BTreeMap;
+mod place;
+
+use std::{collections::BTreeMap, sync::Arc};
 
 use domain::{Night, Shard, ShardCount};
-use night_ledger::{Raised, StoreError};
+use futures_util::{StreamExt, stream};
+use night_ledger::StoreError;
 
-use super::Scheduler;
+use self::place::{Place, read};
+use super::{Scheduler, Turn};
 use crate::{first_error::FirstError, plan::Plan};
+
+/// Nights' shards that are read at once.
+const AT_ONCE: usize = 32;
 
 impl Scheduler {
     /// Renews the leases on the shards of every N in force, and picks up what came with them.
-    pub(super) async fn take_shards(&mut self) -> Result<(), StoreError> {
+    pub(super) async fn take_shards(&mut self, turn: &mut Turn) -> Result<(), StoreError> {
         let mut first = FirstError::default();
         let mut counts = BTreeMap::new();
         for night in first.note(self.ledger.nights().await).unwrap_or_default() {
@@ -23,7 +30,7 @@ impl Scheduler {
         if self.shards.epochs() != before {
             self.settled.clear();
         }
-        first.note(self.load(&counts).await);
+        first.note(self.load(&counts, turn).await);
         if !first.none() {
             // what was not picked up is not left until the next renewal
             self.shards.again();
@@ -31,49 +38,71 @@ impl Scheduler {
         first.end()
     }
 
-    async fn load(&mut self, counts: &BTreeMap<Night, ShardCount>) -> Result<(), StoreError> {
+    async fn load(
+        &mut self,
+        counts: &BTreeMap<Night, ShardCount>,
+        turn: &mut Turn,
+    ) -> Result<(), StoreError> {
         let shards = &self.shards;
         self.plans.retain(|key, plan| shards.epoch(key.shard) == Some(plan.epoch));
         self.loaded.retain(|(_, shard), epoch| shards.epoch(*shard) == Some(*epoch));
-        let mut first = FirstError::default();
+        let mut places = Vec::new();
         for (night, n) in counts {
-            for shard in Shard::all(*n) {
-                if let Some(epoch) = self.shards.epoch(shard) {
-                    first.note(self.load_place(night, shard, epoch).await);
-                }
-            }
+            places.extend(Shard::all(*n).map(|shard| (night.clone(), shard)));
         }
+        let mut first = FirstError::default();
+        self.load_places(places, &mut first, turn).await;
         first.end()
     }
 
-    /// Reads the seals of a night's shard that came to us, once: raises the epoch first, then reads how far they are.
-    /// Answers whether the shard is ours.
-    pub(super) async fn load_place(
+    /// Reads the seals of nights' shards that came to us, once each. Answers whether one was found to be another's.
+    pub(super) async fn load_places(
         &mut self,
-        night: &Night,
-        shard: Shard,
-        epoch: u64,
-    ) -> Result<bool, StoreError> {
-        let place = (night.clone(), shard);
-        if self.loaded.get(&place) == Some(&epoch) {
-            return Ok(true);
+        places: Vec<(Night, Shard)>,
+        first: &mut FirstError,
+        turn: &mut Turn,
+    ) -> bool {
+        let new = places.into_iter().filter_map(|(night, shard)| {
+            let epoch = self.shards.epoch(shard)?;
+            let place = (night, shard);
+            (self.loaded.get(&place) != Some(&epoch)).then_some((place, epoch))
+        });
+        let new: Vec<_> = new.collect();
+        if new.is_empty() {
+            return false;
         }
-        if let Raised::Outbid(held) = self.ledger.raise_epoch(night, shard, epoch).await? {
-            tracing::warn!(%night, %shard, epoch, held, "another scheduler owns the shard under a higher epoch");
-            self.give_up(night, shard);
-            return Ok(false);
-        }
-        for (key, progress) in self.ledger.seals(night, shard).await? {
-            if !progress.closed
-                && let Some(seal) = self.ledger.sealed(&key).await?
-            {
-                let plan = Plan::new(key.clone(), seal, self.has(&night.campaign), epoch, progress.batches);
-                self.plans.insert(key.clone(), plan);
+        let ledger = Arc::clone(&self.ledger);
+        let reading = stream::iter(new).map(|((night, shard), epoch)| {
+            let ledger = Arc::clone(&ledger);
+            async move {
+                let read = read(&*ledger, &night, shard, epoch).await;
+                (night, shard, epoch, read)
             }
-            self.sealed.insert((night.clone(), key.instant, shard));
+        });
+        let reading = reading.buffer_unordered(AT_ONCE).collect::<Vec<_>>();
+        let mut lost = false;
+        for (night, shard, epoch, place) in self.meanwhile(turn, reading).await {
+            match first.note(place) {
+                Some(Place::Ours(seals)) => {
+                    for (key, progress, seal) in seals {
+                        if let Some(seal) = seal {
+                            let ours = self.has(&night.campaign);
+                            let plan = Plan::new(key.clone(), seal, ours, epoch, progress.batches);
+                            self.plans.insert(key.clone(), plan);
+                        }
+                        self.sealed.insert((night.clone(), key.instant, shard));
+                    }
+                    self.loaded.insert((night, shard), epoch);
+                }
+                Some(Place::Outbid(held)) => {
+                    tracing::warn!(%night, %shard, epoch, held, "another scheduler owns the shard under a higher epoch");
+                    self.give_up(&night, shard);
+                    lost = true;
+                }
+                None => {}
+            }
         }
-        self.loaded.insert(place, epoch);
-        Ok(true)
+        lost
     }
 
     /// Leaves a night's shard to the other scheduler that has it, and asks for the lease again at the next tick.

@@ -1,55 +1,75 @@
 //! Slots at their second.
 
-use std::time::Instant as RealInstant;
+mod one;
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant as RealInstant},
+};
 
 use domain::Instant;
-use night_ledger::{Raised, StoreError};
+use futures_util::{StreamExt, stream::FuturesUnordered};
+use night_ledger::StoreError;
+use tokio::{sync::Semaphore, time::sleep};
 
-use super::{Scheduler, Ticked, by_now};
+use self::one::{Bounds, End, publish_plan};
+use super::{Scheduler, Turn};
 use crate::first_error::FirstError;
 
+/// How long one go may last: then the rest of the tick has its turn. What is due and not published is next.
+const GO: Duration = Duration::from_millis(500);
+/// Pause between two looks at the leases.
+const LOOK: Duration = Duration::from_millis(100);
+
 impl Scheduler {
-    /// Publishes what is due, and moves the checkpoint on when it is confirmed. A seal that fails holds up no other.
-    pub(super) async fn publish(
-        &mut self,
-        now: Instant,
-        began: RealInstant,
-        ticked: &mut Ticked,
-    ) -> Result<(), StoreError> {
-        let (mut left, mut latest) = (self.settings.publish_at_once, 0.0);
+    /// Publishes what is due at `now`, all seals side by side, and moves each checkpoint on when its batches are confirmed.
+    /// A seal that fails holds up no other. The shards are kept meanwhile, however long the queue takes.
+    pub(super) async fn publish(&mut self, now: Instant, turn: &mut Turn) -> Result<(), StoreError> {
         let (mut first, mut lost) = (FirstError::default(), Vec::new());
-        for plan in self.plans.values_mut().filter(|plan| plan.publishable(now)) {
-            let Some(due) = plan.next_due().filter(|due| *due <= now) else { continue };
-            // before as well: while the queue takes nothing, it has to be seen how late it is
-            let mut late = || {
-                latest = f64::max(latest, (by_now(now, began) - due).as_seconds_f64());
-                self.metrics.slot_lag.set(latest);
-            };
-            late();
-            let (batches, upto) = plan.due(now, left);
-            if upto > plan.confirmed {
-                if first.note(self.queue.publish(&batches).await).is_none() {
-                    continue;
-                }
-                late();
-                let raised = self.ledger.checkpoint(&plan.key, plan.epoch, upto).await;
-                match first.note(raised) {
-                    Some(Raised::Yes) => {}
-                    Some(Raised::Outbid(held)) => {
-                        tracing::warn!(seal = %plan.key, epoch = plan.epoch, held, "the shard went to another scheduler");
-                        lost.push((plan.key.night.clone(), plan.key.shard));
-                        continue;
+        let (ledger, queue) = (Arc::clone(&self.ledger), Arc::clone(&self.queue));
+        let began = RealInstant::now();
+        let latest = Mutex::new(0.0);
+        let lag = self.metrics.slot_lag.clone();
+        // while the queue takes nothing, too, it has to be seen how late it is
+        let late = |due: Instant| {
+            let since = (now - due).as_seconds_f64() + began.elapsed().as_secs_f64();
+            let mut latest = latest.lock().unwrap_or_else(PoisonError::into_inner);
+            *latest = f64::max(*latest, since);
+            lag.set(*latest);
+        };
+        let due = |due: Option<Instant>| due.is_some_and(|due| due <= now);
+        let plans: Vec<_> =
+            self.plans.values_mut().filter(|p| p.publishable(now) && due(p.next_due())).collect();
+        if !plans.is_empty() {
+            let most = self.settings.publish_at_once.max(1);
+            let places = Semaphore::new(most);
+            let bounds = Bounds { now, until: began + GO, at_once: (most / plans.len()).max(1) };
+            let going =
+                plans.into_iter().map(|plan| publish_plan(plan, &*queue, &*ledger, &places, &bounds, &late));
+            let mut going: FuturesUnordered<_> = going.collect();
+            loop {
+                // a seal that is done for this go; another look at the leases
+                tokio::select! {
+                    end = going.next() => match end {
+                        Some(End { key, published, outcome }) => {
+                            turn.ticked.published += published;
+                            self.metrics.published.inc_by(published);
+                            if first.note(outcome) == Some(false) {
+                                lost.push((key.night, key.shard));
+                            }
+                        }
+                        None => break,
+                    },
+                    () = sleep(LOOK) => {
+                        if self.shards.keep_due() {
+                            first.note(self.shards.keep(&*ledger).await);
+                        }
                     }
-                    None => continue,
                 }
-                plan.confirmed = upto;
-                left = left.saturating_sub(batches.len());
-                ticked.published += batches.len() as u64;
-                self.metrics.published.inc_by(batches.len() as u64);
             }
         }
         // what was lost is published by the other, or by us when it comes back
-        ticked.publishing = !lost.is_empty() || self.plans.values().any(|plan| plan.publishing(now));
+        turn.ticked.publishing = !lost.is_empty() || self.plans.values().any(|plan| plan.publishing(now));
         for (night, shard) in lost {
             self.give_up(&night, shard);
         }

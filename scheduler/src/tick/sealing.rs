@@ -1,18 +1,21 @@
 //! The seal: who is due, fixed before the hour.
 
+mod building;
 mod writing;
 
 use std::{
     collections::BTreeMap,
+    sync::Arc,
     time::{Duration, Instant as RealInstant},
 };
 
-use domain::{Instant, Shard, ShardCount, Zone};
-use night_ledger::StoreError;
+use domain::{Campaign, Instant, Shard, ShardCount, Zone};
+use futures_util::{StreamExt, stream};
+use night_ledger::{Seal, StoreError};
 
-use self::writing::Standing;
-use super::{Scheduler, Ticked, by_now};
-use crate::{agenda::Entry, first_error::FirstError, roster};
+use self::writing::{Standing, write};
+use super::{Scheduler, Turn};
+use crate::{agenda::Entry, first_error::FirstError, plan::Plan};
 
 /// An entry whose seals failed.
 pub(super) struct HeldBack {
@@ -23,8 +26,10 @@ pub(super) struct HeldBack {
     next: Duration,
 }
 
-/// Entries past their deadline that are sealed in one tick: each reads the whole roster.
+/// Entries past their deadline that are sealed in one tick: each goes through the whole column.
 const MOST_PAST: usize = 16;
+/// Seals written at once.
+const AT_ONCE: usize = 8;
 /// How long a failed entry waits when its second try failed, doubled with each further one.
 const WAIT: Duration = Duration::from_millis(250);
 /// The longest such wait.
@@ -33,14 +38,14 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 impl Scheduler {
     /// Seals what fires within the time to prepare, and what was found unsealed and is inside its deadline. It does not
     /// matter when the campaign was first seen.
-    pub(super) async fn seal_ahead(&mut self, now: Instant, ticked: &mut Ticked) -> Result<(), StoreError> {
-        let ahead = self.prepare_ahead();
+    pub(super) async fn seal_ahead(&mut self, turn: &mut Turn) -> Result<(), StoreError> {
+        let (now, ahead) = (turn.now, self.prepare_ahead());
         let mut first = FirstError::default();
         for (index, entry) in self.unsettled(|e, _| e.instant - ahead <= now && e.deadline() > now) {
             if self.waits(&entry, &mut first) {
                 continue;
             }
-            first.note(self.seal_entry(index, &entry, ticked).await);
+            first.note(self.seal_entry(index, &entry, turn).await);
         }
         first.end()
     }
@@ -48,23 +53,19 @@ impl Scheduler {
     /// Seals what was found unsealed past its deadline, so that it can be counted as missed: some entries a tick, and no
     /// more than one while something waits to be published. A night that was over before its campaign was first seen with
     /// this line is nobody's.
-    pub(super) async fn seal_past(
-        &mut self,
-        now: Instant,
-        began: RealInstant,
-        ticked: &mut Ticked,
-    ) -> Result<(), StoreError> {
+    pub(super) async fn seal_past(&mut self, turn: &mut Turn) -> Result<(), StoreError> {
+        let now = turn.now;
         let mut first = FirstError::default();
         let mut done = 0;
         for (index, entry) in self.unsettled(|e, seen| e.deadline() <= now && e.deadline() > seen) {
             if self.waits(&entry, &mut first) {
                 continue;
             }
-            if done >= MOST_PAST || done > 0 && self.slot_due(by_now(now, began)) {
-                ticked.behind = true;
+            if done >= MOST_PAST || done > 0 && self.slot_due(turn.by_now()) {
+                turn.ticked.behind = true;
                 break;
             }
-            let read = first.note(self.seal_entry(index, &entry, ticked).await);
+            let read = first.note(self.seal_entry(index, &entry, turn).await);
             done += usize::from(read != Some(false));
         }
         first.end()
@@ -77,14 +78,9 @@ impl Scheduler {
         held.is_some_and(|held| first.note::<()>(Err(held.error.clone())).is_none())
     }
 
-    /// Seals an entry; answers whether the roster had to be read for it.
-    async fn seal_entry(
-        &mut self,
-        index: usize,
-        entry: &Entry,
-        ticked: &mut Ticked,
-    ) -> Result<bool, StoreError> {
-        let end = self.seal_shards(index, entry, ticked).await;
+    /// Seals an entry; answers whether the column had to be gone through for it.
+    async fn seal_entry(&mut self, index: usize, entry: &Entry, turn: &mut Turn) -> Result<bool, StoreError> {
+        let end = self.seal_shards(index, entry, turn).await;
         let name = (entry.night.clone(), entry.instant);
         let before = self.held_back.remove(&name);
         if let Err(error) = &end {
@@ -101,12 +97,12 @@ impl Scheduler {
         &mut self,
         index: usize,
         entry: &Entry,
-        ticked: &mut Ticked,
+        turn: &mut Turn,
     ) -> Result<bool, StoreError> {
         let Some(campaign) = self.campaigns.get(index).cloned() else { return Ok(false) };
         let n = self.ledger.shard_count(&entry.night, self.settings.shards).await?;
         let mut first = FirstError::default();
-        let (wanted, lost) = self.wanted(entry, n, &mut first).await;
+        let (wanted, lost) = self.wanted(entry, n, &mut first, turn).await;
         if wanted.is_empty() {
             // one that was lost may come back at the next tick
             if first.none() && !lost {
@@ -114,18 +110,11 @@ impl Scheduler {
             }
             return first.end().map(|()| false);
         }
-        let seals = roster::seals(&*self.directory, &campaign, entry, n).await?;
-        let (mut taken, mut written) = (BTreeMap::new(), false);
-        for (shard, seal) in seals {
-            let Some(&epoch) = wanted.get(&shard) else { continue };
-            let standing = self.write_seal(entry, shard, epoch, seal, &mut taken).await;
-            if let Some(Standing::Written(users)) = first.note(standing) {
-                ticked.sealed += users;
-                self.metrics.sealed.inc_by(users);
-                written = true;
-            }
-        }
-        tell(entry, written, &taken);
+        self.refresh(turn).await?;
+        let brakes = self.ledger.brakes(&entry.night).await?;
+        let shards = wanted.keys().copied().collect();
+        let seals = self.build(&campaign, entry, n, shards, brakes, turn).await?;
+        self.write_seals(&campaign, entry, &wanted, seals, &mut first, turn).await;
         first.end().map(|()| true)
     }
 
@@ -135,22 +124,58 @@ impl Scheduler {
         entry: &Entry,
         n: ShardCount,
         first: &mut FirstError,
+        turn: &mut Turn,
     ) -> (BTreeMap<Shard, u64>, bool) {
-        let (mut wanted, mut lost) = (BTreeMap::new(), false);
-        for shard in Shard::all(n) {
-            let place = (entry.night.clone(), entry.instant, shard);
-            let Some(epoch) = self.shards.epoch(shard) else { continue };
-            if self.sealed.contains(&place) {
-                continue;
+        let place = |shard| (entry.night.clone(), entry.instant, shard);
+        let unsealed = Shard::all(n).filter(|&shard| !self.sealed.contains(&place(shard)));
+        // whatever is there already came with the shard
+        let places = unsealed.map(|shard| (entry.night.clone(), shard)).collect();
+        let lost = self.load_places(places, first, turn).await;
+        let wanted = Shard::all(n).filter_map(|shard| {
+            let epoch = self.shards.epoch(shard)?;
+            let loaded = self.loaded.get(&(entry.night.clone(), shard)) == Some(&epoch);
+            (loaded && !self.sealed.contains(&place(shard))).then_some((shard, epoch))
+        });
+        (wanted.collect(), lost)
+    }
+
+    /// Writes seals, some at once. Whatever then stands in a place, there is nothing left to seal in it.
+    async fn write_seals(
+        &mut self,
+        campaign: &Campaign,
+        entry: &Entry,
+        wanted: &BTreeMap<Shard, u64>,
+        seals: Vec<(Shard, Seal)>,
+        first: &mut FirstError,
+        turn: &mut Turn,
+    ) {
+        let ledger = Arc::clone(&self.ledger);
+        let mut writing = stream::iter(seals)
+            .map(|(shard, seal)| write(Arc::clone(&ledger), entry, shard, seal))
+            .buffer_unordered(AT_ONCE);
+        let (mut taken, mut written) = (BTreeMap::new(), false);
+        while let Some((shard, end)) = self.meanwhile(turn, writing.next()).await {
+            let Some(write) = first.note(end) else { continue };
+            taken.extend(write.taken);
+            let plan = match write.standing {
+                Standing::Written(seal) => {
+                    let users = u64::try_from(seal.due.len()).unwrap_or(u64::MAX);
+                    turn.ticked.sealed += users;
+                    self.metrics.sealed.inc_by(users);
+                    written = true;
+                    Some((seal, 0))
+                }
+                Standing::Known(known) => known,
+                Standing::Elsewhere => None,
+            };
+            if let (Some((seal, batches)), Some(&epoch)) = (plan, wanted.get(&shard)) {
+                let ours = self.has(&campaign.name);
+                let plan = Plan::new(write.key.clone(), seal, ours, epoch, batches);
+                self.plans.insert(write.key, plan);
             }
-            // whatever is there already came with the shard
-            let ours = first.note(self.load_place(&entry.night, shard, epoch).await);
-            lost |= ours == Some(false);
-            if ours == Some(true) && !self.sealed.contains(&place) {
-                wanted.insert(shard, epoch);
-            }
+            self.sealed.insert((entry.night.clone(), entry.instant, shard));
         }
-        (wanted, lost)
+        tell(entry, written, &taken);
     }
 }
 

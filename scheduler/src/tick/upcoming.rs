@@ -30,7 +30,10 @@ impl Scheduler {
         if self.agenda.as_ref().is_some_and(fresh) {
             return Ok(());
         }
-        let zones: Vec<_> = self.directory.zones().await?.into_iter().map(|(zone, _)| zone).collect();
+        if !self.column.loaded() {
+            return Err(StoreError::Unavailable("the users are not loaded yet".into()));
+        }
+        let zones: Vec<_> = self.column.population().map(|(zone, _)| zone).collect();
         let until = now.checked_add_signed(self.prepare_ahead() + AHEAD).unwrap_or(now);
         let (mut entries, mut first_seen) = (Vec::new(), BTreeMap::new());
         for (index, campaign) in self.campaigns.iter().enumerate() {

@@ -1,24 +1,24 @@
-//! A directory that counts how often its roster is read.
+//! A directory that counts how many of its pages are read.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use directory::{Applied, Change, Directory, EmbeddedDirectory, RosterPage, StoreError, User};
+use directory::{Applied, Change, Changed, Directory, EmbeddedDirectory, Page, Position, StoreError, User};
 use domain::{ChannelName, Instant, Uid, Zone};
 
 pub(crate) struct Counting {
     inner: EmbeddedDirectory,
-    rosters: AtomicU64,
+    pages: AtomicU64,
 }
 
 impl Counting {
     pub(crate) fn over(inner: EmbeddedDirectory) -> Self {
-        Self { inner, rosters: AtomicU64::new(0) }
+        Self { inner, pages: AtomicU64::new(0) }
     }
 
-    /// Readings from the roster's beginning.
-    pub(crate) fn rosters(&self) -> u64 {
-        self.rosters.load(Ordering::SeqCst)
+    /// Pages read since its beginning.
+    pub(crate) fn pages_read(&self) -> u64 {
+        self.pages.load(Ordering::SeqCst)
     }
 }
 
@@ -42,9 +42,13 @@ impl Directory for Counting {
         self.inner.drop_device(uid, channel, address, gone_at).await
     }
 
-    async fn roster(&self, after: Option<Uid>, limit: usize) -> Result<RosterPage, StoreError> {
-        self.rosters.fetch_add(u64::from(after.is_none()), Ordering::SeqCst);
-        self.inner.roster(after, limit).await
+    async fn changed(&self, since: &[Position]) -> Result<Vec<Changed>, StoreError> {
+        self.inner.changed(since).await
+    }
+
+    async fn pages(&self, part: u32, numbers: &[u32]) -> Result<Vec<Option<Page>>, StoreError> {
+        self.pages.fetch_add(u64::try_from(numbers.len()).unwrap(), Ordering::SeqCst);
+        self.inner.pages(part, numbers).await
     }
 
     async fn zones(&self) -> Result<Vec<(Zone, u64)>, StoreError> {

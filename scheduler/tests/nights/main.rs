@@ -8,6 +8,9 @@ mod faults;
 mod log;
 mod owners;
 mod rig;
+mod several;
+mod shared;
+mod stopping;
 
 use log::Log;
 use night_ledger::{Class, Reason};

@@ -9,7 +9,7 @@ use night_ledger::{EmbeddedLedger, NightLedger, Owner};
 use plumbing::{File, Span};
 use scheduler::{Scheduler, Settings, Ticked};
 
-use crate::counting::Counting;
+use crate::{counting::Counting, shared::Shared};
 
 pub(crate) struct Rig {
     pub(crate) file: Arc<File>,
@@ -89,6 +89,19 @@ impl Rig {
         let parts = (Arc::clone(&directory), Arc::clone(&queue), Arc::clone(&ledger));
         let scheduler = Scheduler::new(parts.0, parts.1, parts.2, campaigns.clone(), settings, Owner(owner));
         Self { file, directory, queue, ledger, scheduler, campaigns, limits, folder }
+    }
+
+    /// A scheduler beside the others over one ledger, with so short a lease.
+    pub(crate) fn beside(&self, shared: &Arc<Shared>, shards: u32, owner: u64, lease: Duration) -> Scheduler {
+        let settings = Settings {
+            shards: NonZeroU32::new(shards).unwrap(),
+            prepare_ahead: Span::seconds(600),
+            lease: Span(lease),
+            publish_at_once: 256,
+        };
+        let ledger = Arc::clone(shared) as Arc<dyn NightLedger>;
+        let (directory, queue) = (Arc::clone(&self.directory), Arc::clone(&self.queue));
+        Scheduler::new(directory, queue, ledger, self.campaigns.clone(), settings, Owner(owner))
     }
 
     /// Ends the process and starts another over the same file.

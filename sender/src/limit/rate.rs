@@ -1,6 +1,9 @@
 use std::{
     num::NonZeroU32,
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        Mutex as Lock, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
     time::Duration,
 };
 
@@ -12,7 +15,7 @@ use governor::{
     state::{InMemoryState, NotKeyed},
 };
 use tokio::{
-    sync::Mutex,
+    sync::{Mutex, Notify},
     time::{Instant, sleep, timeout_at},
 };
 
@@ -24,10 +27,18 @@ use crate::channel::Quota;
 #[derive(Debug)]
 pub(super) struct Rate {
     clock: TokioClock,
-    second: Option<Bucket>,
-    minute: Option<Bucket>,
+    chunk: usize,
+    buckets: Lock<Buckets>,
     turnstile: Mutex<()>,
     waiting: AtomicU32,
+    /// Wakes the one in the turnstile when the buckets are others.
+    changed: Notify,
+}
+
+#[derive(Debug)]
+struct Buckets {
+    second: Option<Bucket>,
+    minute: Option<Bucket>,
     shortest: Duration,
     longest: Duration,
 }
@@ -37,41 +48,42 @@ type Bucket = RateLimiter<NotKeyed, InMemoryState, TokioClock, NoOpMiddleware<Na
 impl Rate {
     /// The rates of a quota, `None` when it has none.
     pub(super) fn new(quota: &Quota, chunk: usize) -> Option<Self> {
-        let second = quota.per_second.map(|most| bounded(most, Duration::from_secs(1), chunk));
-        let minute = quota.per_minute.map(|most| bounded(most, Duration::from_secs(60), chunk));
-        let gaps = || [second, minute].into_iter().flatten().map(|q| q.replenish_interval());
-        let (shortest, longest) = (gaps().min()?, gaps().max()?);
         let clock = TokioClock { start: Instant::now() };
-        let bucket = |quota| RateLimiter::direct_with_clock(quota, clock);
-        Some(Self {
-            clock,
-            second: second.map(bucket),
-            minute: minute.map(bucket),
-            turnstile: Mutex::new(()),
-            waiting: AtomicU32::new(0),
-            shortest,
-            longest,
-        })
+        let buckets = Buckets::new(quota, chunk, clock, false)?;
+        let (turnstile, waiting) = (Mutex::new(()), AtomicU32::new(0));
+        Some(Self { clock, chunk, buckets: Lock::new(buckets), turnstile, waiting, changed: Notify::new() })
+    }
+
+    /// Goes on at other rates, with nothing saved up. A quota without rates changes nothing.
+    pub(super) fn set(&self, quota: &Quota) {
+        if let Some(buckets) = Buckets::new(quota, self.chunk, self.clock, true) {
+            *self.buckets() = buckets;
+            self.changed.notify_one();
+        }
     }
 
     /// Takes one push of both, waiting until `until` at most.
     pub(super) async fn take(&self, until: Instant) -> Result<(), Wait> {
         let queued = Queued::behind(&self.waiting);
+        let (shortest, longest) = self.gaps();
         // each of those in front takes a push, and none comes sooner than the faster bucket fills
-        if self.shortest.saturating_mul(queued.ahead) > until.saturating_duration_since(Instant::now()) {
-            return Err(Wait(self.longest.saturating_mul(queued.ahead)));
+        if shortest.saturating_mul(queued.ahead) > until.saturating_duration_since(Instant::now()) {
+            return Err(Wait(longest.saturating_mul(queued.ahead)));
         }
         let turn = match self.turnstile.try_lock() {
             Ok(turn) => turn,
             Err(_) => timeout_at(until, self.turnstile.lock())
                 .await
-                .map_err(|_| Wait(self.longest.saturating_mul(queued.ahead)))?,
+                .map_err(|_| Wait(longest.saturating_mul(queued.ahead)))?,
         };
         while let Err(wait) = self.try_take() {
             if wait > until.saturating_duration_since(Instant::now()) {
                 return Err(Wait(wait));
             }
-            sleep(wait).await;
+            tokio::select! {
+                () = sleep(wait) => {}
+                () = self.changed.notified() => {}
+            }
         }
         drop(turn);
         Ok(())
@@ -80,10 +92,38 @@ impl Rate {
     /// The second goes first: when the minute then refuses, what is lost of the second was not what was short, while a
     /// push of the minute is never taken for nothing.
     fn try_take(&self) -> Result<(), Duration> {
-        for bucket in [&self.second, &self.minute].into_iter().flatten() {
+        let buckets = self.buckets();
+        for bucket in [&buckets.second, &buckets.minute].into_iter().flatten() {
             bucket.check().map_err(|refused| refused.wait_time_from(self.clock.now()))?;
         }
         Ok(())
+    }
+
+    fn gaps(&self) -> (Duration, Duration) {
+        let buckets = self.buckets();
+        (buckets.shortest, buckets.longest)
+    }
+
+    fn buckets(&self) -> std::sync::MutexGuard<'_, Buckets> {
+        self.buckets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Buckets {
+    fn new(quota: &Quota, chunk: usize, clock: TokioClock, empty: bool) -> Option<Self> {
+        let second = quota.per_second.map(|most| bounded(most, Duration::from_secs(1), chunk));
+        let minute = quota.per_minute.map(|most| bounded(most, Duration::from_secs(60), chunk));
+        let gaps = || [second, minute].into_iter().flatten().map(|q| q.replenish_interval());
+        let (shortest, longest) = (gaps().min()?, gaps().max()?);
+        let bucket = |quota: governor::Quota| {
+            let bucket = RateLimiter::direct_with_clock(quota, clock);
+            if empty {
+                // all that is in it, so it is never refused
+                let _ = bucket.check_n(quota.burst_size());
+            }
+            bucket
+        };
+        Some(Self { second: second.map(bucket), minute: minute.map(bucket), shortest, longest })
     }
 }
 
@@ -91,7 +131,8 @@ impl Rate {
 /// by one every `window / rate` lets at most `burst + rate - 1` through in a window that is open at one end; so the
 /// burst is taken off the rate. A small burst makes up for a timer that is a millisecond or two late, and costs little.
 fn bounded(most: NonZeroU32, window: Duration, chunk: usize) -> governor::Quota {
-    let slack = if most.get() < 40 { 1 } else { (most.get() / 50).max(2) };
+    // rounded up: the bursts of the parts of a quota together are not less than that of the whole, see `Limits::allow`
+    let slack = if most.get() < 40 { 1 } else { most.get().div_ceil(50).max(2) };
     let burst = slack.min(u32::try_from(chunk).unwrap_or(u32::MAX)).max(1);
     let rate = most.get().saturating_sub(burst - 1).max(1);
     // rounded up, or a window could see one more

@@ -186,6 +186,60 @@ async fn absurd_waits_do_not_overflow() {
     assert!(Limits::new(&quota(1, 1, 1), 0).acquire(Duration::ZERO).await.is_ok());
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_share_that_changes_holds_for_those_who_wait_too() {
+    let limits = Limits::new(&quota(1_000, 0, 0), 100);
+    limits.allow(&quota(1, 0, 0), Instant::now() + LONG);
+    let raise = async {
+        sleep(Duration::from_millis(500)).await;
+        limits.allow(&quota(1_000, 0, 0), Instant::now() + LONG);
+    };
+    let (instants, ()) = tokio::join!(let_through(&limits, 100), raise);
+    let last = instants.iter().max().unwrap();
+    assert!(instants.iter().all(|i| *i > Duration::from_millis(500)), "one a second begins after a second");
+    assert!(*last < Duration::from_millis(700), "who waited for the second goes on at once: {last:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn leave_ends_by_itself_and_nothing_is_saved_up_meanwhile() {
+    let limits = Limits::new(&quota(10, 0, 0), 100);
+    assert!(!limits.resting());
+    limits.rest();
+    assert!(limits.resting() && limits.paused().is_some());
+    assert!(limits.acquire(LONG).await.is_err());
+    limits.allow(&quota(10, 0, 0), Instant::now() + Duration::from_secs(5));
+    assert!(limits.acquire(Duration::ZERO).await.is_err(), "it begins empty");
+    assert!(limits.acquire(Duration::from_secs(1)).await.is_ok());
+    advance(Duration::from_secs(5)).await;
+    assert!(limits.resting() && limits.acquire(LONG).await.is_err());
+    assert_eq!(Limits::new(&quota(5, 60, 0), 10).rate(), Some(1.0));
+    assert_eq!(Limits::new(&quota(0, 0, 5), 10).rate(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn places_that_are_taken_off_do_not_come_back() {
+    let limits = Limits::new(&quota(0, 0, 4), 100);
+    let mut held = Vec::new();
+    for _ in 0..4 {
+        held.push(limits.acquire(Duration::ZERO).await.unwrap());
+    }
+    limits.allow(&quota(0, 0, 2), Instant::now() + LONG);
+    for _ in 0..2 {
+        held.pop();
+        assert!(limits.acquire(Duration::ZERO).await.is_err(), "two are out, and two is all there are");
+    }
+    held.pop();
+    let last = limits.acquire(Duration::ZERO).await.unwrap();
+    limits.allow(&quota(0, 0, 1), Instant::now() + LONG);
+    limits.allow(&quota(0, 0, 4), Instant::now() + LONG);
+    held.push(last);
+    for _ in 0..2 {
+        held.push(limits.acquire(Duration::ZERO).await.unwrap());
+    }
+    assert_eq!(held.len(), 4);
+    assert!(limits.acquire(Duration::ZERO).await.is_err());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 

@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails here")]
 
+mod away;
 mod bad_days;
+mod brakes;
+mod ledger;
 mod rig;
 
 use std::{

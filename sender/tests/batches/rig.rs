@@ -18,15 +18,17 @@ use job_queue::{
     Batch, BatchEntry, BatchZone, Consumer, DeadId, DeadLetter, Delivery, Depth, EmbeddedQueue, JobQueue,
     Ladder, Limits as QueueLimits, StoreError, encoding,
 };
-use night_ledger::{Due, EmbeddedLedger, Seal, SealZone};
+use night_ledger::{Due, EmbeddedLedger, Owner, Seal, SealZone};
 use plumbing::{Clock, File, Span};
 use sender::{
-    Ended, Limits, Line, Metrics, Parts, Settings, Texts,
+    Ended, Guard, Limits, Line, Metrics, Parts, Settings, Texts,
     channel::{Channel, Fault, Push, Quota},
     work,
 };
 use step_store::{Add, EmbeddedSteps};
 use tokio_util::sync::CancellationToken;
+
+use crate::ledger::Flawed;
 
 /// A push as the provider saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,6 +117,10 @@ impl JobQueue for Cut {
         self.queue.dead(after, limit).await
     }
 
+    async fn take_dead(&self, ids: &[DeadId]) -> Result<u64, StoreError> {
+        self.queue.take_dead(ids).await
+    }
+
     async fn forget_dead(&self, before: Instant) -> Result<u64, StoreError> {
         self.queue.forget_dead(before).await
     }
@@ -128,6 +134,7 @@ pub(crate) struct Rig {
     pub(crate) parts: Arc<Parts>,
     pub(crate) raw: Arc<EmbeddedQueue>,
     pub(crate) cut: Arc<AtomicBool>,
+    pub(crate) ledger: Arc<Flawed>,
     _folder: tempfile::TempDir,
 }
 
@@ -206,24 +213,37 @@ impl Rig {
             let limits = Limits::new(quota, settings.chunk);
             (name.clone(), Line::new(name, Arc::new(provider.clone()), limits))
         };
+        let ledger = Arc::new(Flawed::over(EmbeddedLedger::open(Arc::clone(&file)).await.unwrap()));
         let parts = Parts {
             directory: Arc::new(EmbeddedDirectory::open(Arc::clone(&file)).unwrap()),
-            steps: Arc::new(EmbeddedSteps::open(Arc::clone(&file)).unwrap()),
+            steps: Arc::new(EmbeddedSteps::open(file).unwrap()),
             queue: Arc::new(Cut { queue: Arc::clone(&raw), off: Arc::clone(&cut) }),
-            ledger: Arc::new(EmbeddedLedger::open(file).await.unwrap()),
+            ledger: Arc::clone(&ledger) as Arc<dyn night_ledger::NightLedger>,
             campaigns: HashMap::from([(campaign.name.clone(), (campaign, texts))]),
             lines: BTreeMap::from([line(stub()), line(other())]),
             ladder,
             settings,
             clock: Arc::new(clock),
             metrics: Metrics::default(),
+            owner: Owner(7),
+            guard: Guard::default(),
         };
-        Self { parts: Arc::new(parts), raw, cut, _folder: folder }
+        Self { parts: Arc::new(parts), raw, cut, ledger, _folder: folder }
     }
 
     /// Puts users and their steps in, seals them, and answers the one batch that holds them all.
     pub(crate) async fn sealed(&self, users: Vec<NewUser>, steps: impl Fn(u64) -> u32) -> Batch {
         let uids: Vec<u64> = users.iter().map(|u| u.uid.0).collect();
+        let deadline = at("2026-06-07T22:00:00Z");
+        let mut zones: Vec<SealZone> = Vec::new();
+        let mut of = Vec::new();
+        for user in &users {
+            let known = zones.iter().position(|z| z.zone == user.zone);
+            of.push(u8::try_from(known.unwrap_or(zones.len())).unwrap());
+            if known.is_none() {
+                zones.push(SealZone { zone: user.zone, deadline });
+            }
+        }
         self.parts
             .directory
             .apply(users.into_iter().map(Change::Put).collect(), at("2026-06-01T00:00:00Z"))
@@ -231,20 +251,20 @@ impl Rig {
             .unwrap();
         let adds = uids.iter().map(|&u| Add { uid: Uid(u), day: day(), steps: steps(u) }).collect();
         self.parts.steps.add(adds).await.unwrap();
-        let zone = "Europe/Berlin".parse().unwrap();
-        let deadline = at("2026-06-07T22:00:00Z");
-        let due = uids.iter().map(|&u| Due { uid: Uid(u), slot: 0, channel: 0, zone: 0, closed: None });
+        let due = uids.iter().zip(&of);
+        let due = due.map(|(&u, &zone)| Due { uid: Uid(u), slot: 0, channel: 0, zone, closed: None });
         let seal = Seal {
             n: ShardCount::MIN,
             window: 1,
             channels: vec![stub(), other()],
-            zones: vec![SealZone { zone, deadline }],
+            zones: zones.clone(),
             due: due.collect(),
         };
         let key = self.key();
         self.parts.ledger.shard_count(&key.night, ShardCount::MIN).await.unwrap();
         self.parts.ledger.seal(&key, &seal).await.unwrap();
-        let entries = (0u32..).zip(&uids).map(|(position, &u)| BatchEntry { uid: Uid(u), position, zone: 0 });
+        let entries = (0u32..).zip(uids.iter().zip(of));
+        let entries = entries.map(|(position, (&u, zone))| BatchEntry { uid: Uid(u), position, zone });
         Batch {
             id: BatchId::root(&key, 0),
             campaign: key.night.campaign.clone(),
@@ -255,7 +275,7 @@ impl Rig {
             channel: stub(),
             attempt: 1,
             not_before: None,
-            zones: vec![BatchZone { zone, deadline }],
+            zones: zones.iter().map(|z| BatchZone { zone: z.zone, deadline: z.deadline }).collect(),
             entries: entries.collect(),
         }
     }
@@ -282,7 +302,7 @@ impl Rig {
             let mut consumer = self.raw.consume(&channel, 1).await.unwrap();
             loop {
                 let depth = self.raw.depth(&channel).await.unwrap();
-                if depth.ready + depth.unacked + depth.delayed == 0 {
+                if depth.ready + depth.unacked.unwrap() + depth.delayed == 0 {
                     break;
                 }
                 let Delivery { bytes, redelivered, acker } = consumer.next().await.unwrap();

@@ -1,67 +1,73 @@
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use domain::{Instant, SealKey, Shard, Zone};
-use night_ledger::{Seal, Sealed, StoreError};
+use night_ledger::{NightLedger, Seal, Sealed, StoreError};
 
-use super::super::Scheduler;
-use crate::{agenda::Entry, plan::Plan};
+use crate::agenda::Entry;
+
+/// What came of a seal that was to be written.
+pub(super) struct Write {
+    pub(super) key: SealKey,
+    pub(super) standing: Standing,
+    /// Zones that were sealed at another instant of the night.
+    pub(super) taken: BTreeMap<Zone, Instant>,
+}
 
 /// What stands in a place after its seal was to be written.
 pub(super) enum Standing {
-    /// The seal, written now, with so many users.
-    Written(u64),
-    /// A seal that was there before.
-    Known,
+    /// The seal, written now.
+    Written(Seal),
+    /// A seal that was there before, with the number of its batches that are confirmed; `None` if it is closed.
+    Known(Option<(Seal, u32)>),
     /// None: all its zones were sealed at another instant of the night.
     Elsewhere,
 }
 
-impl Scheduler {
-    /// Writes the seal of an entry's shard, without zones that were sealed at another instant, which are noted in `taken`.
-    /// Whatever then stands, there is nothing left to seal in this place.
-    pub(super) async fn write_seal(
-        &mut self,
-        entry: &Entry,
-        shard: Shard,
-        epoch: u64,
-        mut seal: Seal,
-        taken: &mut BTreeMap<Zone, Instant>,
-    ) -> Result<Standing, StoreError> {
-        let key = SealKey { night: entry.night.clone(), shard, instant: entry.instant };
-        let ours = self.has(&key.night.campaign);
-        let standing = loop {
-            if seal.zones.is_empty() {
-                break Standing::Elsewhere;
-            }
-            match self.ledger.seal(&key, &seal).await? {
-                Sealed::Written => {
-                    let users = u64::try_from(seal.due.len()).unwrap_or(u64::MAX);
-                    self.plans.insert(key.clone(), Plan::new(key, seal, ours, epoch, 0));
-                    break Standing::Written(users);
-                }
-                Sealed::Stands => {
-                    let seals = self.ledger.seals(&key.night, shard).await?;
-                    let progress =
-                        seals.into_iter().find(|(k, _)| *k == key).map(|(_, p)| p).unwrap_or_default();
-                    if !progress.closed {
-                        let seal = self.ledger.sealed(&key).await?;
-                        let seal =
-                            seal.ok_or_else(|| StoreError::corrupt("seal", format!("{key} is gone")))?;
-                        self.plans.insert(key.clone(), Plan::new(key, seal, ours, epoch, progress.batches));
-                    }
-                    break Standing::Known;
-                }
-                Sealed::ZoneTaken(zone, at) => {
-                    taken.insert(zone, at);
-                    if !without(&mut seal, zone) {
-                        return Err(StoreError::corrupt("seal", format!("{key}: {zone} is not in it")));
-                    }
+/// Writes the seal of an entry's shard, without zones that were sealed at another instant.
+pub(super) async fn write(
+    ledger: Arc<dyn NightLedger>,
+    entry: &Entry,
+    shard: Shard,
+    seal: Seal,
+) -> (Shard, Result<Write, StoreError>) {
+    let key = SealKey { night: entry.night.clone(), shard, instant: entry.instant };
+    let mut taken = BTreeMap::new();
+    let standing = stand(&*ledger, &key, seal, &mut taken).await;
+    (shard, standing.map(|standing| Write { key, standing, taken }))
+}
+
+async fn stand(
+    ledger: &dyn NightLedger,
+    key: &SealKey,
+    mut seal: Seal,
+    taken: &mut BTreeMap<Zone, Instant>,
+) -> Result<Standing, StoreError> {
+    loop {
+        if seal.zones.is_empty() {
+            return Ok(Standing::Elsewhere);
+        }
+        match ledger.seal(key, &seal).await? {
+            Sealed::Written => return Ok(Standing::Written(seal)),
+            Sealed::Stands => return known(ledger, key).await.map(Standing::Known),
+            Sealed::ZoneTaken(zone, at) => {
+                taken.insert(zone, at);
+                if !without(&mut seal, zone) {
+                    return Err(StoreError::corrupt("seal", format!("{key}: {zone} is not in it")));
                 }
             }
-        };
-        self.sealed.insert((entry.night.clone(), entry.instant, shard));
-        Ok(standing)
+        }
     }
+}
+
+async fn known(ledger: &dyn NightLedger, key: &SealKey) -> Result<Option<(Seal, u32)>, StoreError> {
+    let seals = ledger.seals(&key.night, key.shard).await?;
+    let progress = seals.into_iter().find(|(k, _)| k == key).map(|(_, p)| p).unwrap_or_default();
+    if progress.closed {
+        return Ok(None);
+    }
+    let seal = ledger.sealed(key).await?;
+    let seal = seal.ok_or_else(|| StoreError::corrupt("seal", format!("{key} is gone")))?;
+    Ok(Some((seal, progress.batches)))
 }
 
 /// Takes a zone and its users out of a seal that is not written yet; answers whether it was in it.
