@@ -37,7 +37,8 @@ impl Key {
 
     /// Whether its value must never be shown.
     pub(crate) fn is_secret(&self) -> bool {
-        self.0.last().is_some_and(|n| n == "secret" || n.ends_with("_secret"))
+        let is = |n: &str, word: &str| n.strip_suffix(word).is_some_and(|n| n.is_empty() || n.ends_with('_'));
+        self.0.last().is_some_and(|n| is(n, "secret") || is(n, "password"))
     }
 }
 
@@ -73,6 +74,8 @@ mod tests {
     #[test]
     fn a_secret_is_known_by_its_name() {
         assert!(Key::of(&["channels", "hook", "secret"]).is_secret());
+        assert!(Key::of(&["stores", "password"]).is_secret() && Key::of(&["old_password"]).is_secret());
         assert!(!Key::of(&["channels", "hook", "secret_file"]).is_secret());
+        assert!(!Key::of(&["stores", "password_file"]).is_secret());
     }
 }

@@ -4,6 +4,7 @@
 mod campaigns;
 mod channels;
 mod draft;
+mod engines;
 mod environment;
 mod fault;
 mod fields;
@@ -16,8 +17,10 @@ mod ops_key;
 mod origin;
 mod overlay;
 mod parse;
+mod password;
 mod printable;
 mod rules;
+mod secret_file;
 mod sender_settings;
 mod show;
 #[cfg(test)]
@@ -36,6 +39,7 @@ use std::{
 pub use campaigns::Campaign;
 use domain::ChannelName;
 use draft::Draft;
+pub use engines::{Queue, Stores};
 pub use environment::environment;
 pub use fault::{Fault, Faults};
 use key::Key;
@@ -61,6 +65,10 @@ pub struct Config {
     pub log: Log,
     /// How operators reach the program.
     pub ops: Ops,
+    /// Where people, steps and nights lie.
+    pub stores: Stores,
+    /// Where batches wait; embedded where the stores are, and only there.
+    pub queue: Queue,
     /// The scheduler's.
     pub scheduler: scheduler::Settings,
     /// The sender's.
@@ -82,7 +90,7 @@ struct Top {
 }
 
 /// The sections.
-const SECTIONS: &[&str] = &["log", "ops", "scheduler", "sender", "channels", "campaigns"];
+const SECTIONS: &[&str] = &["log", "ops", "stores", "queue", "scheduler", "sender", "channels", "campaigns"];
 
 impl Config {
     /// Reads the defaults, over them `file` (or the file that `STEPCAST_CONFIG` names, or none), over both the variables
@@ -102,6 +110,11 @@ impl Config {
         Self::of_draft(draft)
     }
 
+    /// Whether the stores and the queue are shared with other processes; else they lie in the data file.
+    pub fn shares_stores(&self) -> bool {
+        matches!(self.stores, Stores::Redis(_))
+    }
+
     /// Every value in effect, sorted, as `key = value   # where it came from`; secrets as `(secret)`.
     pub fn show(&self) -> impl Iterator<Item = String> {
         self.shown.iter().map(|(key, (value, origin))| format!("{key} = {value}   # {origin}"))
@@ -113,14 +126,17 @@ impl Config {
         let top: Option<Top> = typed::read(&mut draft, &whole, SECTIONS);
         let log: Option<Log> = typed::read(&mut draft, &whole.child("log"), &[]);
         let ops: Option<Ops> = typed::read(&mut draft, &whole.child("ops"), &[]);
+        let engines = engines::read_engines(&mut draft);
         let scheduler: Option<scheduler::Settings> = typed::read(&mut draft, &whole.child("scheduler"), &[]);
         let channels = channels::read_channels(&mut draft);
         let sender = sender_settings::read_sender(&mut draft, channels::slowest(&channels));
         let campaigns = campaigns::read_campaigns(&mut draft);
         let mut faults = std::mem::take(&mut draft.faults);
         faults.0.sort_by(|a, b| a.setting.cmp(&b.setting));
-        match (top, log, ops, scheduler, sender) {
-            (Some(top), Some(log), Some(ops), Some(scheduler), Some(sender)) if faults.0.is_empty() => {
+        match (top, log, ops, engines, scheduler, sender) {
+            (Some(top), Some(log), Some(ops), Some((stores, queue)), Some(scheduler), Some(sender))
+                if faults.0.is_empty() =>
+            {
                 let mut warnings = std::mem::take(&mut draft.warnings);
                 if top.rehearsal {
                     warnings.push("rehearsal = true: the clock of this installation can be moved".to_owned());
@@ -131,6 +147,8 @@ impl Config {
                     rehearsal,
                     log,
                     ops,
+                    stores,
+                    queue,
                     scheduler,
                     sender,
                     channels,

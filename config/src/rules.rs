@@ -16,6 +16,30 @@ const RULES: &[(&str, Want)] = &[
     ("ops", Want::Table),
     ("ops.listen", Want::Parsed(ops::check_listen)),
     ("ops.key_file", Want::Text { most: 4_096 }),
+    ("stores", Want::Table),
+    ("stores.kind", Want::OneOf(&["embedded", "redis"])),
+    ("stores.urls", Want::Texts { most: 32 }),
+    ("stores.cluster", Want::Truth),
+    ("stores.username", Want::Text { most: 255 }),
+    ("stores.password", Want::Text { most: 1_000 }),
+    ("stores.password_file", Want::Text { most: 4_096 }),
+    ("stores.ca_file", Want::Text { most: 4_096 }),
+    ("stores.prefix", Want::Text { most: 64 }),
+    ("stores.region", Want::Text { most: 64 }),
+    ("stores.durability", Want::OneOf(&["wal", "relaxed", "replicated", "memory"])),
+    ("stores.replicas", Want::Whole { min: 1, max: 16 }),
+    ("stores.timeout", Want::Time { min: Span::millis(100), max: Span::seconds(60) }),
+    ("stores.connections", Want::Whole { min: 1, max: 64 }),
+    ("queue", Want::Table),
+    ("queue.kind", Want::OneOf(&["embedded", "rabbitmq"])),
+    ("queue.url", Want::Text { most: 2_048 }),
+    ("queue.username", Want::Text { most: 255 }),
+    ("queue.password", Want::Text { most: 1_000 }),
+    ("queue.password_file", Want::Text { most: 4_096 }),
+    ("queue.ca_file", Want::Text { most: 4_096 }),
+    ("queue.prefix", Want::Text { most: 64 }),
+    ("queue.heartbeat", Want::Time { min: Span::seconds(1), max: FIVE_MINUTES }),
+    ("queue.confirm_timeout", Want::Time { min: Span::millis(100), max: FIVE_MINUTES }),
     ("scheduler", Want::Table),
     ("scheduler.shards", Want::Whole { min: 1, max: 4_096 }),
     ("scheduler.prepare_ahead", Want::Time { min: Span::seconds(0), max: Span::seconds(3_600) }),
@@ -105,6 +129,8 @@ mod tests {
     #[test]
     fn every_setting_of_the_parts_has_a_rule() {
         for (table, fields) in [
+            ("stores", fields_of::<plumbing::RedisSettings>()),
+            ("queue", fields_of::<plumbing::amqp::AmqpSettings>()),
             ("scheduler", fields_of::<scheduler::Settings>()),
             ("sender", fields_of::<sender::Settings>()),
             ("channels.x", fields_of::<StubSettings>()),
@@ -148,6 +174,6 @@ mod tests {
                 comment.clear();
             }
         }
-        assert_eq!(told, 19);
+        assert_eq!(told, 24);
     }
 }

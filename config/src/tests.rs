@@ -350,7 +350,19 @@ fn the_commented_out_settings_of_the_default_page_hold() {
         _ => line,
     });
     let text: String = lines.flat_map(|line| [line, "\n"]).collect();
-    let config = load(&text.replace("/run/secrets/hook", &file.to_string_lossy()), &[]).unwrap();
+    // the kinds whose settings those are, and files that are there
+    let text = text.replacen("kind = \"embedded\"", "kind = \"redis\"", 1);
+    let text = text.replacen("kind = \"embedded\"", "kind = \"rabbitmq\"", 1);
+    let text = text.replace("durability = \"wal\"", "durability = \"replicated\"");
+    let ca = folder.path().join("ca.pem");
+    fs::write(&ca, include_str!("engines/ca.pem")).unwrap();
+    let text = text.replace("/etc/ssl/certs/redis-ca.pem", &ca.to_string_lossy());
+    let text = text.replace("/etc/ssl/certs/rabbitmq-ca.pem", &ca.to_string_lossy());
+    let text = ["hook", "redis", "rabbitmq"]
+        .iter()
+        .fold(text, |text, secret| text.replace(&format!("/run/secrets/{secret}"), &file.to_string_lossy()));
+    let config = load(&text, &[]).unwrap();
+    assert!(config.shares_stores());
     assert_eq!(webhook(&config, "hook").url, "https://push.example.com/steps");
     assert_eq!(config.channels[&"stub".parse().unwrap()].quota.in_flight.unwrap().get(), 1_000);
 }

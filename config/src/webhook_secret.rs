@@ -1,13 +1,10 @@
-use std::{fs::File, io::Read, path::Path};
+use std::path::Path;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use secrecy::{ExposeSecret, SecretString};
 use sender::channel::WebhookSettings;
 
-use crate::{draft::Draft, key::Key};
-
-/// The longest file of a secret that is read, in bytes.
-const LONGEST: u64 = 4_096;
+use crate::{draft::Draft, key::Key, secret_file::read_secret_file};
 
 const WANTED: &str = "`whsec_` and base64 of 24 to 64 bytes is wanted";
 
@@ -43,11 +40,7 @@ pub(crate) fn resolve_secret(draft: &mut Draft, key: &Key, settings: &mut Webhoo
 }
 
 fn read_secret(path: &Path) -> Result<SecretString, String> {
-    let cannot = |e: std::io::Error| format!("the file cannot be read: {e}");
-    let mut text = String::new();
-    File::open(path).map_err(cannot)?.take(LONGEST).read_to_string(&mut text).map_err(cannot)?;
-    let secret = SecretString::from(text.trim());
-    drop(text);
+    let secret = read_secret_file(path)?;
     is_secret(secret.expose_secret()).then_some(secret).ok_or_else(|| format!("in the file {WANTED}"))
 }
 

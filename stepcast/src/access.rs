@@ -1,5 +1,5 @@
 //! How an operator command reaches the stores: through the running program's ops API, or, when nothing runs, through the
-//! same API over the file it opens itself.
+//! same API over the file it opens itself. Stores that are shared need no running program.
 
 use std::{
     path::Path,
@@ -30,8 +30,8 @@ use crate::{
 pub(crate) enum Access {
     /// Of the program that runs.
     Running { client: reqwest::Client, address: String, key: String },
-    /// Over the file, which nobody else has open.
-    File(Router),
+    /// Over stores that this process may use itself: the file, which nobody else has open, or those that are shared.
+    Own(Router),
 }
 
 /// Where a running program notes its ops address, in the data folder; gone when it ended in good order.
@@ -44,6 +44,9 @@ const MOST_ANSWER: usize = 64 << 20;
 impl Access {
     /// Opens the file, which must be there, or, where it is locked, finds the program that has it.
     pub(crate) async fn open(config: Config) -> anyhow::Result<Self> {
+        if config.shares_stores() {
+            return Self::open_or_make(config).await;
+        }
         let path = data_file(&config);
         if !path.exists() {
             bail!("{}: there is no data file; set `data`, or start `stepcast run` first", path.display());
@@ -54,10 +57,13 @@ impl Access {
     /// The same, but makes a file that is not there. A file that is locked while no ops API answers is another short
     /// command's: it is waited for.
     pub(crate) async fn open_or_make(config: Config) -> anyhow::Result<Self> {
+        if config.shares_stores() {
+            return Ok(Self::within(Program::shared(config, Clock::system())?));
+        }
         let (path, began) = (data_file(&config), Instant::now());
         loop {
             let locked = match File::open(&path) {
-                Ok(file) => return Self::over(file, config).await,
+                Ok(file) => return Ok(Self::within(Program::over(file, config, Clock::system()).await?)),
                 Err(error @ FileError::Locked(_)) => error,
                 Err(error) => return Err(error.into()),
             };
@@ -70,15 +76,11 @@ impl Access {
         }
     }
 
-    async fn over(file: File, config: Config) -> anyhow::Result<Self> {
-        let program = Program::over(file, config, Clock::system()).await?;
-        Ok(Self::File(ops::router(Arc::new(OpsState {
-            clock: Arc::clone(&program.clock),
-            parts: program.parts,
-            rehearsal: false,
-            scheduler: None,
-            registry: Registry::default(),
-        }))))
+    /// A program that does nothing but answer.
+    fn within(program: Program) -> Self {
+        let state = OpsState::of(&program, None, Registry::default());
+        // the real clock is this process's own: there is no program whose clock could be moved
+        Self::Own(ops::router(Arc::new(OpsState { rehearsal: false, ..state })))
     }
 
     fn running(
@@ -105,10 +107,31 @@ impl Access {
         self.ask("POST", path, body).await
     }
 
+    /// `POST` of a JSON value.
+    pub(crate) async fn post_json(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
+        self.ask("POST", path, body.to_string().into_bytes()).await
+    }
+
+    /// `GET` of an answer that is bytes.
+    pub(crate) async fn get_bytes(&self, path: &str) -> anyhow::Result<Vec<u8>> {
+        let (status, bytes) = self.answer("GET", path, Vec::new()).await?;
+        if status.is_success() { Ok(bytes) } else { Err(refusal(status, &bytes)) }
+    }
+
     async fn ask(&self, method: &str, path: &str, body: Vec<u8>) -> anyhow::Result<Value> {
+        let (status, bytes) = self.answer(method, path, body).await?;
+        match serde_json::from_slice(&bytes) {
+            Ok(value) if status.is_success() => Ok(value),
+            _ => Err(refusal(status, &bytes)),
+        }
+    }
+
+    async fn answer(&self, method: &str, path: &str, body: Vec<u8>) -> anyhow::Result<(StatusCode, Vec<u8>)> {
         let (status, bytes) = match self {
-            Self::File(router) => {
-                let request = Request::builder().method(method).uri(path).body(Body::from(body))?;
+            Self::Own(router) => {
+                let request = Request::builder().method(method).uri(path);
+                let request =
+                    request.header(header::CONTENT_TYPE, "application/json").body(Body::from(body))?;
                 let answer: Response<Body> = match router.clone().oneshot(request).await {
                     Ok(answer) => answer,
                     Err(never) => match never {},
@@ -117,7 +140,10 @@ impl Access {
             }
             Self::Running { client, address, key } => {
                 let request = client.request(method.parse()?, format!("http://{address}{path}"));
-                let request = request.header(header::AUTHORIZATION, format!("Bearer {key}")).body(body);
+                let request = request
+                    .header(header::AUTHORIZATION, format!("Bearer {key}"))
+                    .header(header::CONTENT_TYPE, "application/json")
+                    .body(body);
                 let answer = request.send().await.with_context(|| {
                     format!("the data file is locked by a running stepcast, but its ops API at {address} does not answer")
                 })?;
@@ -129,14 +155,18 @@ impl Access {
                 "the ops key of this configuration (ops.key_file, or ops.key in the data folder) is not the running program's"
             );
         }
-        let text = String::from_utf8_lossy(&bytes);
-        let value: Option<Value> = serde_json::from_slice(&bytes).ok();
-        match value {
-            Some(value) if status.is_success() => Ok(value),
-            Some(value) if value["message"].is_string() => {
-                bail!("{}", value["message"].as_str().unwrap_or_default())
-            }
-            _ => bail!("{status}: {}", text.chars().take(300).collect::<String>()),
+        Ok((status, bytes))
+    }
+}
+
+/// What an answer says that is not the one asked for.
+fn refusal(status: StatusCode, bytes: &[u8]) -> anyhow::Error {
+    let value: Option<Value> = serde_json::from_slice(bytes).ok();
+    match value.as_ref().and_then(|value| value["message"].as_str()) {
+        Some(message) => anyhow::anyhow!("{message}"),
+        None => {
+            let text = String::from_utf8_lossy(bytes);
+            anyhow::anyhow!("{status}: {}", text.chars().take(300).collect::<String>())
         }
     }
 }
@@ -169,7 +199,7 @@ mod tests {
         assert!(futures_util::poll!(opening.as_mut()).is_pending());
         drop(held);
         let access = opening.await.unwrap();
-        assert!(matches!(access, Access::File(_)));
+        assert!(matches!(access, Access::Own(_)));
         assert_eq!(access.get("/ops/v1/dead", &[]).await.unwrap()["dead"], serde_json::json!([]));
     }
 

@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use domain::{CampaignName, Day, Uid, Zone};
+use job_queue::DeadReason;
 use plumbing::Span;
 
 /// Every user's own step count at 22:00 local time, and a friends' board when they open it.
@@ -21,12 +22,18 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Runs all parts in one process.
     Run(Run),
-    /// Shows or runs a night.
+    /// Schedules nights over shared stores, beside other processes.
+    #[command(subcommand)]
+    Scheduler(Scheduler),
+    /// Sends what schedulers put into the queue, beside other processes.
+    #[command(subcommand)]
+    Sender(Sender),
+    /// Shows, runs, pauses, aborts or proves a night.
     #[command(subcommand)]
     Night(Night),
     /// Tells why a user got a push or none, and when.
     Why(Why),
-    /// Lists or shows dead letters.
+    /// Lists, shows or replays dead letters.
     #[command(subcommand)]
     Dead(Dead),
     /// Shows entries of the step store.
@@ -70,11 +77,68 @@ pub(crate) struct Run {
 }
 
 #[derive(Debug, Subcommand)]
+pub(crate) enum Scheduler {
+    /// Until a signal.
+    Run(Run),
+    /// One-shot for a crontab: seals and publishes what has fired in any zone and is inside its deadline, and ends. A line
+    /// every 15 minutes serves all zones.
+    Once(SchedulerOnce),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SchedulerOnce {
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) clock: Run,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Sender {
+    /// Until a signal.
+    Run(Run),
+}
+
+#[derive(Debug, Subcommand)]
 pub(crate) enum Night {
-    /// The sums of a night.
+    /// The sums of a night, and its brakes.
     Show(NightShow),
     /// One-shot for a crontab: enqueues what is due, sends it, drains and ends. A line every 15 minutes serves all zones.
     Run(NightRun),
+    /// Holds a night back: what is due waits, and expires at its deadline.
+    Pause(NightBrake),
+    /// Lets a paused night go on.
+    Resume(NightBrake),
+    /// Ends a night for good: nobody who is still open gets a push.
+    Abort(NightBrake),
+    /// Holds a provider's receipts against the ledger, uid by uid. Fails where they differ.
+    Prove(NightProve),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NightBrake {
+    #[arg(long)]
+    pub(crate) campaign: CampaignName,
+    #[arg(long)]
+    pub(crate) day: Day,
+    /// Only this zone.
+    #[arg(long)]
+    pub(crate) zone: Option<Zone>,
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NightProve {
+    #[arg(long)]
+    pub(crate) campaign: CampaignName,
+    #[arg(long)]
+    pub(crate) day: Day,
+    /// What the provider received: NDJSON of {"identity": "nightly.20260607.1001", "at": "..."}, gzip or not.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) receipts: PathBuf,
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -129,6 +193,17 @@ pub(crate) enum Dead {
     /// Shows one dead letter whole.
     Show {
         id: u64,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Publishes the dead letters of a reason once more, oldest first, those past their deadline aside.
+    Replay {
+        /// attempts, unknown_campaign, unknown_channel, unknown_seal, panicked, unworkable or past_deadline.
+        #[arg(long)]
+        reason: DeadReason,
+        /// At most so many.
+        #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+        limit: u32,
         #[arg(long)]
         json: bool,
     },

@@ -4,8 +4,12 @@ mod config_command;
 mod dead;
 mod import;
 mod night;
-mod night_run;
+mod night_brake;
+mod night_prove;
+pub(crate) mod night_run;
+mod replay;
 mod run;
+mod scheduler;
 mod store;
 mod why;
 mod zones;
@@ -13,10 +17,11 @@ mod zones;
 use std::path::Path;
 
 use config::Config;
-pub(crate) use run::{Running, signal, start};
+use night_brake::Action;
+pub(crate) use run::{Roles, Running, signal, start};
 
 use crate::{
-    cli::{Cli, Command, ConfigCommand, Import, Night},
+    cli::{Cli, Command, ConfigCommand, Import, Night, Scheduler, Sender},
     demo,
     endings::Ending,
     say::say,
@@ -27,9 +32,16 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<Ending> {
     let file = cli.config.as_deref();
     match cli.command {
         Command::Demo(asked) => demo::run(asked).await,
-        Command::Run(asked) => run::run(load(file)?, &asked).await,
+        Command::Run(asked) => run::run(load(file)?, &asked, Roles::ALL).await,
+        Command::Scheduler(Scheduler::Run(asked)) => run::run(load(file)?, &asked, Roles::SCHEDULER).await,
+        Command::Scheduler(Scheduler::Once(asked)) => scheduler::once(load(file)?, asked).await,
+        Command::Sender(Sender::Run(asked)) => run::run(load(file)?, &asked, Roles::SENDER).await,
         Command::Night(Night::Show(asked)) => night::show(load(file)?, asked).await,
         Command::Night(Night::Run(asked)) => night_run::run(load(file)?, asked).await,
+        Command::Night(Night::Pause(asked)) => night_brake::run(load(file)?, asked, Action::Pause).await,
+        Command::Night(Night::Resume(asked)) => night_brake::run(load(file)?, asked, Action::Resume).await,
+        Command::Night(Night::Abort(asked)) => night_brake::run(load(file)?, asked, Action::Abort).await,
+        Command::Night(Night::Prove(asked)) => night_prove::run(load(file)?, asked).await,
         Command::Why(asked) => why::why(load(file)?, asked).await,
         Command::Dead(asked) => dead::run(load(file)?, asked).await,
         Command::Store(asked) => store::run(load(file)?, asked).await,

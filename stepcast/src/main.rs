@@ -9,7 +9,10 @@ mod http;
 mod logs;
 mod ops;
 mod program;
+mod prove;
 mod say;
+#[cfg(test)]
+mod testing;
 mod watch;
 
 use std::{panic::AssertUnwindSafe, process::ExitCode};
@@ -41,6 +44,10 @@ fn main() -> ExitCode {
     let ending = ended.unwrap_or_else(|error| {
         if let Some(faults) = error.downcast_ref::<config::Faults>() {
             eprintln!("{faults}");
+            return Ending::Config;
+        }
+        if error.is::<program::RefusedStores>() {
+            eprintln!("stepcast: {error:#}");
             return Ending::Config;
         }
         eprintln!("stepcast: {error:#}");

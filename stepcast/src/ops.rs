@@ -1,9 +1,12 @@
 //! The ops API: what operator commands ask of the running program, or of the file when nothing runs.
 
+pub(crate) mod brake;
 mod clock;
 mod dead;
 mod import;
 mod night;
+pub(crate) mod proving;
+mod replay;
 pub(crate) mod report;
 mod steps;
 mod why;
@@ -14,9 +17,12 @@ use axum::{
     Router,
     routing::{get, post},
 };
+use domain::ShardCount;
 use plumbing::Clock;
 use prometheus_client::registry::Registry;
 use sender::Parts;
+
+use crate::program::{Lookout, Program};
 
 /// What the ops API works on.
 pub(crate) struct OpsState {
@@ -26,18 +32,42 @@ pub(crate) struct OpsState {
     pub(crate) clock: Arc<Clock>,
     /// Whether this is a rehearsal.
     pub(crate) rehearsal: bool,
+    /// The N of nights not sealed yet.
+    pub(crate) shards: ShardCount,
+    /// What looks after shared stores.
+    pub(crate) lookout: Option<Arc<Lookout>>,
     /// The figures of the scheduler, where one runs.
     pub(crate) scheduler: Option<scheduler::Metrics>,
     /// The counters of the parts.
     pub(crate) registry: Registry,
 }
 
+impl OpsState {
+    /// The state over a program.
+    pub(crate) fn of(program: &Program, scheduler: Option<scheduler::Metrics>, registry: Registry) -> Self {
+        Self {
+            parts: Arc::clone(&program.parts),
+            clock: Arc::clone(&program.clock),
+            rehearsal: program.config.rehearsal,
+            shards: program.config.scheduler.shards,
+            lookout: program.lookout.clone(),
+            scheduler,
+            registry,
+        }
+    }
+}
+
 /// All routes below `/ops/v1`.
 pub(crate) fn router(state: Arc<OpsState>) -> Router {
     Router::new()
         .route("/ops/v1/night", get(night::show))
+        .route("/ops/v1/night/brake", post(brake::set))
+        .route("/ops/v1/night/sweep", post(brake::sweep))
+        .route("/ops/v1/night/seals", get(proving::seals))
+        .route("/ops/v1/night/claims", get(proving::claims))
         .route("/ops/v1/why", get(why::why))
         .route("/ops/v1/dead", get(dead::list))
+        .route("/ops/v1/dead/replay", post(replay::replay))
         .route("/ops/v1/dead/{id}", get(dead::show))
         .route("/ops/v1/steps", get(steps::get).post(steps::add))
         .route("/ops/v1/users", post(import::users))

@@ -1,21 +1,27 @@
+//! Builds all parts over the stores that the configuration names: the one place that knows which engines there are.
+
+mod lookout;
+mod opening;
+mod stores;
+
 use std::{
-    collections::HashMap,
-    path::{Path, PathBuf},
+    collections::{BTreeMap, HashMap},
     sync::Arc,
-    time::{Duration, Instant},
 };
 
 use anyhow::Context;
 use config::Config;
-use directory::{Directory, EmbeddedDirectory};
-use job_queue::{EmbeddedQueue, JobQueue, Ladder, Limits as QueueLimits};
-use night_ledger::{EmbeddedLedger, NightLedger, Owner};
+use job_queue::Ladder;
+pub(crate) use lookout::{Check, Found, Lookout, RefusedStores};
+use night_ledger::Owner;
+use opening::{PATIENCE, open_file};
+pub(crate) use opening::{RETRY, data_file};
 use plumbing::{Clock, File, FileError};
 use scheduler::Scheduler;
 use sender::{Limits, Line, Parts, Texts, channel};
-use step_store::{EmbeddedSteps, StepStore};
+use stores::Opened;
 
-/// All parts over one embedded file, built and not yet running.
+/// All parts over one embedded file or over shared stores, built and not yet running.
 pub(crate) struct Program {
     /// The settings.
     pub(crate) config: Config,
@@ -23,13 +29,34 @@ pub(crate) struct Program {
     pub(crate) clock: Arc<Clock>,
     /// What the sender works with; the stores are in it.
     pub(crate) parts: Arc<Parts>,
-    /// What all stores lie in: where it ends, the process has to.
-    pub(crate) file: Arc<File>,
+    /// What looks after shared stores.
+    pub(crate) lookout: Option<Arc<Lookout>>,
+    /// What embedded stores lie in.
+    file: Option<Arc<File>>,
     /// Drawn at this start.
     owner: Owner,
 }
 
 impl Program {
+    /// Opens the stores that the configuration names: the data file, for which a start waits a while, or shared ones.
+    ///
+    /// # Errors
+    /// Among others [`RefusedStores`], where shared ones are set up so that nothing may be pushed. That they are away is
+    /// none.
+    pub(crate) async fn begin(config: Config, clock: Clock) -> anyhow::Result<Self> {
+        if !config.shares_stores() {
+            let file = open_file(&data_file(&config), PATIENCE).await?;
+            return Self::over(file, config, clock).await;
+        }
+        let program = Self::shared(config, clock)?;
+        if let Some(lookout) = &program.lookout
+            && let Found::Refused(fault) = lookout.look().await
+        {
+            return Err(RefusedStores(fault).into());
+        }
+        Ok(program)
+    }
+
     /// Opens the data file and builds everything that can fail. Fails with `plumbing::FileError::Locked` in the chain
     /// where another process has the file open.
     pub(crate) async fn open(config: Config, clock: Clock) -> anyhow::Result<Self> {
@@ -39,37 +66,65 @@ impl Program {
 
     /// Builds everything over a data file that is open.
     pub(crate) async fn over(file: File, config: Config, clock: Clock) -> anyhow::Result<Self> {
-        let file = Arc::new(file);
-        let ladder =
-            Ladder::new(config.sender.ladder.iter().map(|s| s.0).collect()).context("sender.ladder")?;
-        let directory: Arc<dyn Directory> = Arc::new(EmbeddedDirectory::open(Arc::clone(&file))?);
-        let steps: Arc<dyn StepStore> = Arc::new(EmbeddedSteps::open(Arc::clone(&file))?);
-        let queue: Arc<dyn JobQueue> =
-            EmbeddedQueue::open(Arc::clone(&file), ladder.clone(), QueueLimits::default())?;
-        let ledger: Arc<dyn NightLedger> = Arc::new(EmbeddedLedger::open(Arc::clone(&file)).await?);
-        let clock = Arc::new(clock);
+        let (file, ladder) = (Arc::new(file), ladder(&config)?);
+        let stores = stores::embedded(&file, ladder.clone()).await?;
+        Self::build(stores, Some(file), ladder, config, clock)
+    }
+
+    /// Builds everything over shared stores. Asks them nothing yet: they may be away.
+    pub(crate) fn shared(config: Config, clock: Clock) -> anyhow::Result<Self> {
+        let ladder = ladder(&config)?;
+        let stores = stores::shared(&config, ladder.clone())?;
+        Self::build(stores, None, ladder, config, clock)
+    }
+
+    fn build(
+        stores: Opened,
+        file: Option<Arc<File>>,
+        ladder: Ladder,
+        config: Config,
+        clock: Clock,
+    ) -> anyhow::Result<Self> {
+        let mut random = [0; 8];
+        aws_lc_rs::rand::fill(&mut random).context("the system gives no random bytes")?;
+        let owner = Owner(u64::from_le_bytes(random));
+        let (clock, guard) = (Arc::new(clock), sender::Guard::default());
         let parts = Arc::new(Parts {
-            directory,
-            steps,
-            queue,
-            ledger,
+            directory: stores.directory,
+            steps: stores.steps,
+            queue: stores.queue,
+            ledger: stores.ledger,
             campaigns: campaigns(&config)?,
             lines: lines(&config)?,
             ladder,
             settings: config.sender.clone(),
             clock: Arc::clone(&clock),
             metrics: sender::Metrics::default(),
+            owner,
+            guard: guard.clone(),
         });
-        let mut random = [0; 8];
-        aws_lc_rs::rand::fill(&mut random).context("the system gives no random bytes")?;
-        Ok(Self { config, clock, parts, file, owner: Owner(u64::from_le_bytes(random)) })
+        let lookout = stores.check.map(|check| Arc::new(Lookout::new(check, guard)));
+        Ok(Self { config, clock, parts, lookout, file, owner })
+    }
+
+    /// Waits until the data file can no longer be written: the process has to end then. Shared stores have no such end.
+    pub(crate) async fn ended(&self) -> FileError {
+        match &self.file {
+            Some(file) => file.ended().await,
+            None => std::future::pending().await,
+        }
     }
 
     /// Warns where there is nobody to push to: another data folder may be meant.
     pub(crate) async fn warn_if_empty(&self) -> anyhow::Result<()> {
-        if self.parts.directory.zones().await?.is_empty() {
+        let zones = match self.parts.directory.zones().await {
+            // it goes on trying, and says so at other places
+            Err(_) if self.file.is_none() => return Ok(()),
+            zones => zones?,
+        };
+        if zones.is_empty() {
             let data = self.config.data.display();
-            tracing::warn!(%data, "the directory has no users, so nobody is due: import some, or set `data`");
+            tracing::warn!(%data, "the directory has no users, so nobody is due: import some, or set `data` or `stores`");
         }
         Ok(())
     }
@@ -98,32 +153,8 @@ impl Program {
     }
 }
 
-/// Opens the data file, and waits up to `patience` for whoever has it: the commands that use it are short.
-pub(crate) async fn open_file(path: &Path, patience: Duration) -> Result<File, FileError> {
-    let began = Instant::now();
-    let mut told = false;
-    loop {
-        match File::open(path) {
-            Err(FileError::Locked(_)) if began.elapsed() < patience => {
-                if !told {
-                    tracing::info!(file = %path.display(), ?patience, "another stepcast has the data file: waiting for it");
-                    told = true;
-                }
-                tokio::time::sleep(RETRY).await;
-            }
-            end => return end,
-        }
-    }
-}
-
-/// How long a start waits for a short command that has the file.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-/// Pause between two tries to open a locked file.
-pub(crate) const RETRY: Duration = Duration::from_millis(50);
-
-/// Where the data lies.
-pub(crate) fn data_file(config: &Config) -> PathBuf {
-    config.data.join("stepcast.redb")
+fn ladder(config: &Config) -> anyhow::Result<Ladder> {
+    Ladder::new(config.sender.ladder.iter().map(|s| s.0).collect()).context("sender.ladder")
 }
 
 fn campaigns(config: &Config) -> anyhow::Result<HashMap<domain::CampaignName, (domain::Campaign, Texts)>> {
@@ -136,31 +167,11 @@ fn campaigns(config: &Config) -> anyhow::Result<HashMap<domain::CampaignName, (d
     all.collect()
 }
 
-fn lines(config: &Config) -> anyhow::Result<std::collections::BTreeMap<domain::ChannelName, Line>> {
+fn lines(config: &Config) -> anyhow::Result<BTreeMap<domain::ChannelName, Line>> {
     let all = config.channels.iter().map(|(name, settings)| {
         let channel = channel::build(settings).with_context(|| format!("channels.{name}"))?;
         let limits = Limits::new(&settings.quota, config.sender.chunk);
         Ok((name.clone(), Line::new(name.clone(), channel, limits)))
     });
     all.collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn a_locked_file_is_waited_for_and_not_for_ever() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("data");
-        let held = File::open(&path).unwrap();
-        for patience in [Duration::ZERO, RETRY * 2] {
-            let end = open_file(&path, patience).await;
-            assert!(matches!(end, Err(FileError::Locked(_))));
-        }
-        let mut waiting = Box::pin(open_file(&path, Duration::from_secs(60)));
-        assert!(futures_util::poll!(waiting.as_mut()).is_pending());
-        drop(held);
-        assert!(waiting.await.is_ok());
-    }
 }

@@ -20,6 +20,8 @@ pub(crate) enum Want {
     Truth,
     /// A text of 1 to `most` characters.
     Text { most: usize },
+    /// 1 to `most` texts of 1 to 2,048 characters, none twice.
+    Texts { most: usize },
     /// One of some words.
     OneOf(&'static [&'static str]),
     /// 1 to `most` names of channels, none twice.
@@ -27,6 +29,9 @@ pub(crate) enum Want {
     /// A text that is read further; what is wrong with it is told as a phrase.
     Parsed(fn(&str) -> Result<(), String>),
 }
+
+/// The longest text of a list, in characters.
+const LONGEST_OF_LIST: usize = 2_048;
 
 /// What is wrong: the index where it is an item of a list, and what is wanted.
 type Problem = (Option<usize>, String);
@@ -48,9 +53,10 @@ impl Want {
             (Self::Parsed(check), Value::String(text)) => {
                 return check(text).err().map(|wanted| (None, wanted)).into_iter().collect();
             }
-            (Self::RisingTimes { most, .. } | Self::Names { most }, Value::Array(items))
-                if (1..=*most).contains(&items.len()) =>
-            {
+            (
+                Self::RisingTimes { most, .. } | Self::Names { most } | Self::Texts { most },
+                Value::Array(items),
+            ) if (1..=*most).contains(&items.len()) => {
                 return self.problems_of_items(items);
             }
             _ => false,
@@ -79,6 +85,17 @@ impl Want {
                     Ok(_) if items[..index].contains(item) => Some("this channel is named before".to_owned()),
                     Ok(_) => None,
                 },
+                (Self::Texts { .. }, Value::String(text)) => {
+                    let repeated = items[..index].contains(item);
+                    let fits = (1..=LONGEST_OF_LIST).contains(&text.chars().count());
+                    (repeated || !fits).then(|| match repeated {
+                        true => "this is named before".to_owned(),
+                        false => Self::Text { most: LONGEST_OF_LIST }.to_string() + " is wanted",
+                    })
+                }
+                (Self::Texts { .. }, _) => {
+                    Some(Self::Text { most: LONGEST_OF_LIST }.to_string() + " is wanted")
+                }
                 _ => Some("the name of a channel is wanted".to_owned()),
             };
             problems.extend(problem.map(|wanted| (Some(index), wanted)));
@@ -105,6 +122,7 @@ impl fmt::Display for Want {
             Self::Truth => f.write_str("true or false"),
             Self::Text { most } => write!(f, "a text in quotes, 1 to {} characters,", grouped(most)),
             Self::OneOf(words) => write!(f, "\"{}\"", words.join("\" or \"")),
+            Self::Texts { most } => write!(f, "a list of 1 to {most} texts in quotes"),
             Self::Names { most } => write!(f, "a list of 1 to {most} names of channels"),
             Self::Parsed(_) => f.write_str("a text in quotes"),
         }
@@ -161,6 +179,11 @@ mod tests {
         for whole in ["[]", "['1s', '2s', '3s', '4s', '5s']", "'1s'"] {
             assert_eq!(indices(&ladder, whole), [None], "{whole}");
         }
+        let texts = Want::Texts { most: 3 };
+        assert_eq!(indices(&texts, "['a', 'b']"), []);
+        assert_eq!(indices(&texts, "['a', '', 'a']"), [Some(1), Some(2)]);
+        assert_eq!(indices(&texts, "[1]"), [Some(0)]);
+        assert_eq!(indices(&texts, "'a'"), [None]);
         let names = Want::Names { most: 3 };
         assert_eq!(indices(&names, "['a', 'b', 'a']"), [Some(2)]);
         assert_eq!(indices(&names, "['A', 2]"), [Some(0), Some(1)]);

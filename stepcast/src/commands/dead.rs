@@ -1,9 +1,9 @@
 use config::Config;
 
-use super::print_json;
+use super::{print_json, replay};
 use crate::{access::Access, cli::Dead, endings::Ending, say::say};
 
-/// `stepcast dead list|show`
+/// `stepcast dead list|show|replay`
 pub(super) async fn run(config: Config, asked: Dead) -> anyhow::Result<Ending> {
     let access = Access::open(config).await?;
     match asked {
@@ -37,6 +37,7 @@ pub(super) async fn run(config: Config, asked: Dead) -> anyhow::Result<Ending> {
             }
             say!("{letter:#}");
         }
+        Dead::Replay { reason, limit, json } => return replay::replay(&access, reason, limit, json).await,
     }
     Ok(Ending::Done)
 }

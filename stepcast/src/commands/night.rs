@@ -61,6 +61,9 @@ pub(crate) fn print(night: &Value) {
         let reasons: Vec<_> = reasons.iter().map(|(name, count)| format!("{name} {count}")).collect();
         say!("  reasons: {}", reasons.join(", "));
     }
+    for line in brakes(&night["brakes"]) {
+        say!("  {line}");
+    }
     let mut zones = std::collections::BTreeMap::<(&str, &str), [u64; 4]>::new();
     for line in night["lines"].as_array().into_iter().flatten() {
         let count = |term: &str| line[term].as_u64().unwrap_or_default();
@@ -82,4 +85,12 @@ pub(crate) fn print(night: &Value) {
     for ((zone, channel), [due, delivered, others, open]) in zones.into_iter().filter(|(_, n)| n[0] > 0) {
         say!("  {zone:<32} {channel:<12} {due:>9} {delivered:>9} {others:>9} {open:>9}");
     }
+}
+
+/// The brakes on a night for people, a line each.
+fn brakes(brakes: &Value) -> Vec<String> {
+    let whole = brakes["whole"].as_str().map(|brake| format!("the night as a whole is {brake}"));
+    let zones = brakes["zones"].as_object().into_iter().flatten();
+    let zones = zones.map(|(zone, brake)| format!("{zone} is {}", brake.as_str().unwrap_or_default()));
+    whole.into_iter().chain(zones).collect()
 }

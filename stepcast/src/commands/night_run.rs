@@ -15,14 +15,7 @@ use super::{
     night,
     run::{clock, longest_drain, signal},
 };
-use crate::{
-    cli::NightRun,
-    endings::Ending,
-    logs,
-    ops::report,
-    program::{PATIENCE, Program, data_file, open_file},
-    say::say,
-};
+use crate::{cli::NightRun, endings::Ending, logs, ops::report, program::Program, say::say};
 
 /// Failed ticks in a row after which the run gives up.
 const MOST_FAILURES: u32 = 30;
@@ -36,8 +29,7 @@ pub(super) async fn run(config: Config, asked: NightRun) -> anyhow::Result<Endin
         config.campaigns.iter().find(|c| c.campaign.name == asked.campaign).map(|c| c.campaign.clone());
     let campaign = campaign.with_context(|| format!("--campaign: {} is not configured", asked.campaign))?;
     let clock = clock(&config, &asked.clock)?;
-    let file = open_file(&data_file(&config), PATIENCE).await?;
-    let program = Program::over(file, config, clock).await?;
+    let program = Program::begin(config, clock).await?;
     program.warn_if_empty().await?;
     // only what has fired: what is ahead is the next run's
     let settings = Settings { prepare_ahead: Span::seconds(0), ..program.config.scheduler.clone() };
@@ -48,7 +40,7 @@ pub(super) async fn run(config: Config, asked: NightRun) -> anyhow::Result<Endin
 }
 
 /// Schedules and sends until all is done, or until `stop`; whether all was done. What is in flight ends in any case.
-async fn work(
+pub(crate) async fn work(
     program: &Program,
     scheduler: Scheduler,
     stop: impl Future<Output = anyhow::Result<()>>,
@@ -56,7 +48,7 @@ async fn work(
     let no_more = CancellationToken::new();
     let sending = tokio::spawn(sender::run(Arc::clone(&program.parts), no_more.clone()));
     let whole = tokio::select! {
-        error = program.file.ended() => Err(error.into()),
+        error = program.ended() => Err(error.into()),
         end = drain(program, scheduler, stop) => end,
     };
     no_more.cancel();
@@ -110,7 +102,7 @@ async fn drain(
 async fn empty(program: &Program) -> anyhow::Result<bool> {
     for channel in program.parts.lines.keys() {
         let depth = program.parts.queue.depth(channel).await?;
-        if depth.ready + depth.unacked + depth.delayed > 0 {
+        if depth.ready + depth.unacked.unwrap_or(0) + depth.delayed > 0 {
             return Ok(false);
         }
     }
@@ -185,67 +177,29 @@ async fn report(
 mod tests {
     use std::future::{pending, ready};
 
-    use directory::{Change, NewDevice, NewUser};
-    use domain::Uid;
-    use plumbing::Clock;
-    use sender::channel::{Kind, StubSettings};
-    use step_store::Add;
-
     use super::*;
-
-    fn user(uid: u64) -> Change {
-        Change::Put(NewUser {
-            uid: Uid(uid),
-            zone: "UTC".parse().unwrap(),
-            region: Default::default(),
-            language: Default::default(),
-            consent: Some(true),
-            consent_at: Some(Instant::UNIX_EPOCH),
-            devices: Some(vec![NewDevice {
-                channel: "stub".parse().unwrap(),
-                address: format!("token-{uid}"),
-                registered_at: None,
-            }]),
-            name: None,
-        })
-    }
+    use crate::testing::Town;
 
     #[tokio::test]
     async fn a_stop_ends_what_is_in_flight_and_leaves_the_rest_to_the_next_run() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut config = Config::load(None, []).unwrap();
-        config.data = folder.path().to_owned();
-        config.campaigns[0].campaign.window = 0;
-        for channel in config.channels.values_mut() {
-            channel.kind = Kind::Stub(StubSettings { latency: Span::millis(1), error_rate: 0.0 });
-        }
-        let clock = Clock::system();
-        let now: Instant = "2026-06-07T22:00:05Z".parse().unwrap();
-        clock.move_to(now);
-        let program = Program::open(config, clock).await.unwrap();
-        let day = "20260607".parse().unwrap();
-        let steps = (1..=50).map(|uid| Add { uid: Uid(uid), day, steps: 5_000 }).collect();
-        program.parts.directory.apply((1..=50).map(user).collect(), now).await.unwrap();
-        program.parts.steps.add(steps).await.unwrap();
-        let night = Night { campaign: program.config.campaigns[0].campaign.name.clone(), day };
-        let sums = async || program.parts.ledger.sums(&night).await.unwrap().total();
-
+        let town = Town::new(50, 50).await;
+        let program = &town.program;
         // stopped at once: nothing was begun
-        assert!(!work(&program, program.whole_scheduler(), ready(Ok(()))).await.unwrap());
-        assert_eq!(sums().await.due, 0);
+        assert!(!work(program, program.whole_scheduler(), ready(Ok(()))).await.unwrap());
+        assert_eq!(town.sums().await.due, 0);
         // stopped when everybody is sealed
         let sealed = async {
-            while sums().await.due < 50 {
+            while program.parts.ledger.sums(&town.night()).await.unwrap().total().due < 50 {
                 tokio::task::yield_now().await;
             }
             Ok(())
         };
-        work(&program, program.whole_scheduler(), sealed).await.unwrap();
-        let between = sums().await;
+        work(program, program.whole_scheduler(), sealed).await.unwrap();
+        let between = town.sums().await;
         assert_eq!(between.delivered + between.open, 50);
         // not stopped
-        assert!(work(&program, program.whole_scheduler(), pending()).await.unwrap());
-        let after = sums().await;
+        assert!(work(program, program.whole_scheduler(), pending()).await.unwrap());
+        let after = town.sums().await;
         assert_eq!((after.delivered, after.open, after.duplicates), (50, 0, 0));
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     endings::Ending,
     http, logs,
     ops::{self, OpsState},
-    program::{PATIENCE, Program, data_file, open_file},
+    program::{Program, RefusedStores},
     watch,
 };
 
@@ -23,25 +23,45 @@ pub(super) fn longest_drain(config: &Config) -> Duration {
     config.sender.lease.0.saturating_add(Duration::from_secs(5))
 }
 
-/// `stepcast run`: all parts until a signal, or until the data file can no longer be written.
-pub(super) async fn run(config: Config, asked: &cli::Run) -> anyhow::Result<Ending> {
+/// Which parts a process runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Roles {
+    /// The command that runs them.
+    command: &'static str,
+    pub(crate) scheduler: bool,
+    pub(crate) sender: bool,
+}
+
+impl Roles {
+    /// Of `stepcast run`.
+    pub(crate) const ALL: Self = Self { command: "run", scheduler: true, sender: true };
+    /// Of `stepcast scheduler run`.
+    pub(crate) const SCHEDULER: Self = Self { command: "scheduler run", scheduler: true, sender: false };
+    /// Of `stepcast sender run`.
+    pub(crate) const SENDER: Self = Self { command: "sender run", scheduler: false, sender: true };
+}
+
+/// `stepcast run`, `stepcast scheduler run` and `stepcast sender run`: until a signal, or until the data file can no longer
+/// be written.
+pub(super) async fn run(config: Config, asked: &cli::Run, roles: Roles) -> anyhow::Result<Ending> {
+    if roles != Roles::ALL {
+        refuse_embedded(&config, roles.command)?;
+    }
     logs::start(&config.log)?;
     config.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
     let clock = clock(&config, asked)?;
-    let data = config.data.clone();
-    let file = open_file(&data_file(&config), PATIENCE).await?;
-    let program = Program::over(file, config, clock).await?;
+    let program = Program::begin(config, clock).await?;
     program.warn_if_empty().await?;
     let stop = CancellationToken::new();
-    let mut running = start(&program, stop.clone()).await?;
+    let mut running = start(&program, roles, stop.clone()).await?;
     tracing::info!(
-        data = %data.display(), ops = %running.address, tzdata = domain::Zone::tzdata_version(),
-        campaigns = program.config.campaigns.len(), "stepcast runs"
+        command = roles.command, data = %program.config.data.display(), ops = %running.address,
+        tzdata = domain::Zone::tzdata_version(), campaigns = program.config.campaigns.len(), "stepcast runs"
     );
     let whole = tokio::select! {
         end = signal() => end.map(|()| true),
         () = running.ended() => Ok(false),
-        error = program.file.ended() => Err(error.into()),
+        error = program.ended() => Err(error.into()),
     };
     if let Err(error) = &whole {
         tracing::error!(%error, "the program ends, and has to be started again");
@@ -49,10 +69,22 @@ pub(super) async fn run(config: Config, asked: &cli::Run) -> anyhow::Result<Endi
     tracing::info!("stopping: no new work is taken, what is in flight ends");
     stop.cancel();
     let drained = running.drain().await;
-    if let Err(error) = std::fs::remove_file(data.join(ADDRESS_FILE)) {
+    if let Err(error) = std::fs::remove_file(program.config.data.join(ADDRESS_FILE)) {
         tracing::warn!(%error, "{ADDRESS_FILE} could not be removed");
     }
     Ok(if whole? && drained { Ending::Done } else { Ending::Failed })
+}
+
+/// Several processes need shared stores: the data file is one process's alone.
+pub(super) fn refuse_embedded(config: &Config, command: &str) -> anyhow::Result<()> {
+    if config.shares_stores() {
+        return Ok(());
+    }
+    let why = format!(
+        "stepcast {command} is one process of several, and with stores.kind = \"embedded\" the data file is one \
+         process's alone: use `stepcast run` or `stepcast night run`, or set stores.kind and queue.kind"
+    );
+    Err(RefusedStores(why).into())
 }
 
 /// A clock as the command line asks for; a shift or rate is for rehearsals only.
@@ -77,24 +109,37 @@ pub(crate) struct Running {
     longest_drain: Duration,
 }
 
-/// Starts scheduler, sender and ops API; they end when `stop` is cancelled.
-pub(crate) async fn start(program: &Program, stop: CancellationToken) -> anyhow::Result<Running> {
-    let scheduler = program.whole_scheduler();
+/// Starts these parts and the ops API; they end when `stop` is cancelled.
+pub(crate) async fn start(
+    program: &Program,
+    roles: Roles,
+    stop: CancellationToken,
+) -> anyhow::Result<Running> {
+    let scheduler = roles.scheduler.then(|| program.whole_scheduler());
     let mut registry = Registry::default();
-    scheduler.metrics().register(&mut registry);
-    program.parts.metrics.register(&mut registry);
+    if let Some(scheduler) = &scheduler {
+        scheduler.metrics().register(&mut registry);
+    }
+    if roles.sender {
+        program.parts.metrics.register(&mut registry);
+    }
     let mut tasks = JoinSet::new();
-    let state = OpsState {
-        parts: Arc::clone(&program.parts),
-        clock: Arc::clone(&program.clock),
-        rehearsal: program.config.rehearsal,
-        scheduler: Some(scheduler.metrics().clone()),
-        registry,
-    };
+    let figures = scheduler.as_ref().map(|scheduler| scheduler.metrics().clone());
+    let state = OpsState::of(program, figures, registry);
     let address = serve(&program.config, state, &mut tasks, stop.clone()).await?;
-    let (clock, ending) = (Arc::clone(&program.clock), stop.clone());
-    tasks.spawn(async move { scheduler::run(scheduler, &clock, ending).await });
-    tasks.spawn(sender::run(Arc::clone(&program.parts), stop));
+    if let Some(scheduler) = scheduler {
+        let (clock, ending) = (Arc::clone(&program.clock), stop.clone());
+        // on a thread of its own: while it makes the seals of a night it keeps a core busy, and nobody else's work waits
+        let runtime = tokio::runtime::Handle::current();
+        tasks.spawn_blocking(move || runtime.block_on(scheduler::run(scheduler, &clock, ending)));
+    }
+    if let Some(lookout) = program.lookout.clone() {
+        let ending = stop.clone();
+        tasks.spawn(async move { lookout.watch(ending).await });
+    }
+    if roles.sender {
+        tasks.spawn(sender::run(Arc::clone(&program.parts), stop));
+    }
     Ok(Running { address, tasks, longest_drain: longest_drain(&program.config) })
 }
 

@@ -7,7 +7,7 @@ use domain::{Night, Uid};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    commands::{self, Running},
+    commands::{self, Roles, Running},
     program::Program,
 };
 
@@ -22,7 +22,7 @@ impl Afterwards {
     pub(super) async fn begin(program: &Program) -> anyhow::Result<Self> {
         program.clock.move_to(Utc::now());
         let stop = CancellationToken::new();
-        let running = commands::start(program, stop.clone()).await?;
+        let running = commands::start(program, Roles::ALL, stop.clone()).await?;
         Ok(Self { running, stop })
     }
 

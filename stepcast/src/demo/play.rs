@@ -145,8 +145,8 @@ impl Play<'_> {
         for channel in self.program.parts.lines.keys() {
             let depth = self.program.parts.queue.depth(channel).await?;
             left.ready += depth.ready;
-            left.batches += depth.ready + depth.unacked + depth.delayed;
-            left.users += depth.users;
+            left.batches += depth.ready + depth.unacked.unwrap_or(0) + depth.delayed;
+            left.users += depth.users.unwrap_or(0);
         }
         Ok(left)
     }

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn long_places_are_cut() {
+    fn names_of_places_are_cut() {
         assert_eq!(cut("22:00:31 in Asia/Tokyo"), "22:00:31 in Asia/Tokyo");
         let long = cut(&"Ü".repeat(200));
         assert!(long.chars().count() == WIDTH && long.ends_with("..."));

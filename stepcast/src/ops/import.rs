@@ -1,7 +1,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{Json, body::Bytes, extract::State};
-use directory::{Applied, parse_line};
+use directory::{Applied, Column, StoreError, parse_line};
 use domain::{Shard, ShardCount};
 use serde_json::{Value, json};
 
@@ -49,23 +49,26 @@ pub(super) async fn census(
     State(state): State<Arc<OpsState>>,
     axum::extract::Query(asked): axum::extract::Query<Asked>,
 ) -> Result<Json<Value>, ApiError> {
-    let mut shards = vec![0u64; usize::try_from(asked.shards.get()).unwrap_or(1)];
-    let mut after = None;
-    loop {
-        let page = state.parts.directory.roster(after, 10_000).await?;
-        for row in &page.rows {
-            shards[usize::try_from(Shard::of(row.uid, asked.shards).0).unwrap_or(0)] += 1;
-        }
-        match page.rows.last() {
-            Some(last) if page.rows.len() >= 10_000 => after = Some(last.uid),
-            _ => break,
-        }
-    }
+    let n = asked.shards;
+    let (counting, runtime) = (Arc::clone(&state), tokio::runtime::Handle::current());
+    // away from those that answer others: it goes over all users
+    let counted = tokio::task::spawn_blocking(move || runtime.block_on(count(&counting, n))).await;
+    let shards =
+        counted.map_err(|end| StoreError::Unavailable(format!("the count ended early: {end}")))??;
     let users: u64 = shards.iter().sum();
     let most = shards.iter().max().copied().unwrap_or(0);
     #[allow(clippy::cast_precision_loss, reason = "a ratio for people to read")]
     let skew = if users == 0 { 1.0 } else { most as f64 * shards.len() as f64 / users as f64 };
     Ok(Json(json!({ "users": users, "shards": shards, "skew": skew })))
+}
+
+/// The users of each shard.
+async fn count(state: &OpsState, n: ShardCount) -> Result<Vec<u64>, StoreError> {
+    let mut column = Column::default();
+    column.refresh(state.parts.directory.as_ref(), state.clock.now()).await?;
+    let mut shards = vec![0u64; usize::try_from(n.get()).unwrap_or(1)];
+    column.each(|row| shards[usize::try_from(Shard::of(row.uid, n).0).unwrap_or(0)] += 1);
+    Ok(shards)
 }
 
 #[derive(serde::Deserialize)]

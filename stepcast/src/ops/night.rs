@@ -8,7 +8,7 @@ use domain::{CampaignName, Day, Night, Zone};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{OpsState, report};
+use super::{OpsState, brake, report};
 use crate::http::ApiError;
 
 #[derive(Deserialize)]
@@ -26,14 +26,13 @@ pub(super) async fn show(
     Query(asked): Query<Asked>,
 ) -> Result<Json<Value>, ApiError> {
     let night = Night { campaign: asked.campaign, day: asked.day };
-    if !state.parts.ledger.nights().await?.contains(&night) {
-        return Err(ApiError::absent(
-            "unknown_night",
-            format!("there is no night {night}: nothing of it was sealed"),
-        ));
+    let brakes = state.parts.ledger.brakes(&night).await?;
+    if brakes.is_empty() && !state.parts.ledger.nights().await?.contains(&night) {
+        return Err(unknown(&night));
     }
     let sums = state.parts.ledger.sums(&night).await?;
     let mut shown = report::night(&night, &sums, asked.zone);
+    shown["brakes"] = brake::shown(&brakes);
     if asked.recount {
         // a night that goes on changes between the two: only one that stood still can be compared
         let recount = state.parts.ledger.recount(&night).await?;
@@ -45,4 +44,9 @@ pub(super) async fn show(
         });
     }
     Ok(Json(shown))
+}
+
+/// The answer where nothing of a night was sealed.
+pub(super) fn unknown(night: &Night) -> ApiError {
+    ApiError::absent("unknown_night", format!("there is no night {night}: nothing of it was sealed"))
 }

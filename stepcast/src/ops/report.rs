@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use domain::{ChannelName, Night, Zone};
-use night_ledger::{Class, Line, Reason, Sums};
+use night_ledger::{Class, Line, Reason, StoreError, Sums};
 use serde_json::{Map, Value, json};
 
 use super::OpsState;
-use crate::http::ApiError;
 
 /// The nights that may still change, with their sums: those of the last three days.
-pub(crate) async fn current(state: &OpsState) -> Result<Vec<(Night, Sums)>, ApiError> {
+pub(crate) async fn current(state: &OpsState) -> Result<Vec<(Night, Sums)>, StoreError> {
     let from = domain::Day::of((state.clock.now() - chrono::TimeDelta::days(2)).date_naive());
     let mut current = Vec::new();
     for night in state.parts.ledger.nights().await? {
