@@ -14,6 +14,7 @@ pub struct Shard(pub u32);
 
 impl Shard {
     /// The shard of a user among `n`.
+    #[inline]
     pub fn of(uid: Uid, n: ShardCount) -> Self {
         let rest = uid.0 % u64::from(n.get());
         Self(u32::try_from(rest).unwrap_or_default())
@@ -33,6 +34,7 @@ impl fmt::Display for Shard {
 
 /// The second of the window at which a user is due: `xxh3_64(uid as 8 little-endian bytes) % window`.
 /// A window of 0 is "on the dot": everybody in slot 0.
+#[inline]
 pub fn slot(uid: Uid, window: u32) -> u32 {
     if window == 0 {
         return 0;
