@@ -100,13 +100,10 @@ impl RabbitConsumer {
         }
     }
 
-    /// Asks the broker for its messages and consumers, so that one that it has forgotten does not wait for ever.
+    /// Asks the broker for its messages, so that a consumer that it has forgotten does not wait for ever.
     async fn ask(&mut self) -> Result<(), StoreError> {
         self.ask_at = Instant::now() + QUIET;
-        let (ready, consumers) = self.topology.count_work(&self.link, &self.channel, &self.queue).await?;
-        if consumers == 0 {
-            return Err(self.lost("the broker knows of none"));
-        }
+        let ready = self.topology.count_work(&self.link, &self.channel, &self.queue).await?;
         let idle = self.held.load(Ordering::Acquire) == 0;
         self.passed_over = if ready > 0 && idle { self.passed_over.saturating_add(1) } else { 0 };
         match self.passed_over {

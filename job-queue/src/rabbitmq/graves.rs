@@ -10,9 +10,10 @@ use plumbing::amqp::{
     Backoff, Broker, Link,
     lapin::{
         Channel,
+        message::Delivery,
         options::{
-            BasicAckOptions, BasicCancelOptions, BasicConsumeOptions, BasicNackOptions, BasicQosOptions,
-            QueueDeclareOptions, QueueDeleteOptions,
+            BasicAckOptions, BasicCancelOptions, BasicConsumeOptions, BasicGetOptions, BasicNackOptions,
+            BasicQosOptions, QueueDeclareOptions, QueueDeleteOptions,
         },
         types::FieldTable,
     },
@@ -33,7 +34,7 @@ const PAGE: usize = 16 << 20;
 const MOST_SEEN: u16 = u16::MAX;
 /// The longest that one reading may take.
 const READING: Duration = Duration::from_secs(60);
-/// How long no letter comes before the broker is asked whether there is one.
+/// How long no letter comes before it is thought that there is none.
 const QUIET: Duration = Duration::from_secs(1);
 /// Between two looks at whether what was given back is there again.
 const LOOK: Duration = Duration::from_millis(10);
@@ -145,39 +146,23 @@ impl Graves {
         channel: &Channel,
         mut look: impl FnMut(DeadId, DeadLetter) -> Fate + Send,
     ) -> Result<u64, StoreError> {
-        let count = self.topology.count_dead(link, channel).await?;
-        if count == 0 {
-            return Ok(0);
-        }
+        self.topology.count_dead(link, channel).await?;
         link.answer("a prefetch", channel.basic_qos(MOST_SEEN, BasicQosOptions::default())).await?;
-        let queue = self.topology.names().dead();
-        let (options, arguments) = (BasicConsumeOptions::default(), FieldTable::default());
-        let consumed = channel.basic_consume(queue.into(), "".into(), options, arguments);
-        let mut letters = link.answer("the dead letters", consumed).await?;
-
-        let mut off = Vec::new();
-        let mut seen = 0;
-        while seen < count.min(MOST_SEEN.into()) {
-            let Ok(next) = timeout(QUIET, letters.next()).await else {
-                // fewer come than were counted where the oldest gave way in between
-                match self.topology.count_dead(link, channel).await? {
-                    0 => break,
-                    _ => continue,
-                }
-            };
-            let Some(Ok(message)) = next else {
-                return Err(StoreError::Unavailable(
-                    "the dead letters could not be read to their end".to_owned(),
-                ));
-            };
+        let (mut off, mut seen) = (Vec::new(), 0u64);
+        let mut see = |message: Delivery| {
             let (id, letter) = letter::read(self.topology.names(), &message.properties, message.data)?;
             if matches!(look(id, letter), Fate::TakeOff) {
                 off.push(message.delivery_tag);
             }
             seen += 1;
+            Ok::<_, StoreError>(seen < MOST_SEEN.into())
+        };
+        // a count may be wrong, but that a queue has nothing to get is certain
+        while let Some((first, more)) = self.get(link, channel).await? {
+            if !(see(first)? && self.gather(link, channel, more, &mut see).await?) {
+                break;
+            }
         }
-        let cancelled = channel.basic_cancel(letters.tag(), BasicCancelOptions::default());
-        link.answer("the end of a reading", cancelled).await?;
         for &tag in &off {
             let acknowledged = channel.basic_ack(tag, BasicAckOptions::default());
             link.answer("taking off a dead letter", acknowledged).await?;
@@ -187,6 +172,46 @@ impl Graves {
         let off = u64::try_from(off.len()).unwrap_or(u64::MAX);
         self.settled(link, channel, seen.saturating_sub(off)).await?;
         Ok(off)
+    }
+
+    /// One letter, and how many there are behind it.
+    async fn get(&self, link: &Link, channel: &Channel) -> Result<Option<(Delivery, u32)>, StoreError> {
+        let asked = channel.basic_get(self.topology.names().dead().into(), BasicGetOptions::default());
+        let got = link.answer("a dead letter", asked).await?;
+        Ok(got.map(|got| (got.delivery, got.message_count)))
+    }
+
+    /// Shows so many letters, or those that come before it is quiet. Answers whether there is room for more.
+    async fn gather(
+        &self,
+        link: &Link,
+        channel: &Channel,
+        count: u32,
+        see: &mut (impl FnMut(Delivery) -> Result<bool, StoreError> + Send),
+    ) -> Result<bool, StoreError> {
+        let mut room = true;
+        if count == 0 {
+            return Ok(room);
+        }
+        let queue = self.topology.names().dead();
+        let (options, arguments) = (BasicConsumeOptions::default(), FieldTable::default());
+        let consumed = channel.basic_consume(queue.into(), "".into(), options, arguments);
+        let mut letters = link.answer("the dead letters", consumed).await?;
+        let cut_off =
+            |_| StoreError::Unavailable("the dead letters could not be read to their end".to_owned());
+        for _ in 0..count {
+            match timeout(QUIET, letters.next()).await {
+                Ok(Some(letter)) => room = see(letter.map_err(cut_off)?)?,
+                Ok(None) | Err(_) => break,
+            }
+        }
+        let cancelled = channel.basic_cancel(letters.tag(), BasicCancelOptions::default());
+        link.answer("the end of a reading", cancelled).await?;
+        // those that came until then are out, too
+        while let Ok(Some(letter)) = timeout(QUIET, letters.next()).await {
+            room = see(letter.map_err(cut_off)?)?;
+        }
+        Ok(room)
     }
 
     /// Waits until what was given back is there again. Neither that nor an acknowledgement has an answer of its own, but the

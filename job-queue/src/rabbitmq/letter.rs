@@ -127,7 +127,8 @@ fn id(ms: i64, tie: u64) -> DeadId {
 fn fingerprint(properties: &BasicProperties, bytes: &[u8]) -> u64 {
     let id = properties.message_id().as_ref().map_or(&[][..], |id| id.as_str().as_bytes());
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    id.iter().chain(bytes).fold(0xcbf2_9ce4_8422_2325, step)
+    // the zeros carry what the last bytes change up to the highest bits, which are the ones that are used
+    id.iter().chain(bytes).chain(&[0; 4]).fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 fn text(table: &FieldTable, name: &str) -> Option<String> {

@@ -1,8 +1,8 @@
 use std::{
-    collections::{BTreeSet, HashSet},
-    pin::pin,
+    collections::{BTreeSet, HashSet, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::Poll,
+    time::Duration,
 };
 
 use domain::ChannelName;
@@ -17,7 +17,7 @@ use plumbing::amqp::{
 };
 use tokio::{
     sync::{Mutex as AsyncMutex, Semaphore},
-    time::{Instant, timeout, timeout_at},
+    time::timeout,
 };
 
 use super::{message::Message, topology::Topology};
@@ -29,6 +29,11 @@ const IN_FLIGHT: usize = 2_000;
 const LANES: usize = 16;
 /// The most channels, which are configured by hand.
 const MOST_CHANNELS: usize = 1_024;
+
+/// Queue and id of a message.
+type Place = (ShortString, ShortString);
+/// Messages that came back.
+type Returned = HashSet<Place>;
 
 /// Publishes with confirms.
 ///
@@ -85,19 +90,17 @@ impl Publisher {
         let _permit = permit.map_err(|_| live.link.no_answer("room to publish"))?;
         // dropped on an error, and with the call: what is still on its way on it is nobody else's
         let lane = live.lane().await?;
-        for part in messages.chunks(IN_FLIGHT) {
-            let mut lost = live.push(&lane, part.iter().collect()).await?;
-            if !lost.is_empty() {
-                tracing::warn!(messages = lost.len(), queue = %lost[0].queue, "a queue is gone; declaring it again");
-                lock(&live.declared).clear();
-                self.declare(live, part).await?;
-                lost = live.push(&lane, lost).await?;
-            }
-            if let Some(message) = lost.first() {
-                let text =
-                    format!("queue {:?} is gone, and comes back by no declaration", message.queue.as_str());
-                return Err(StoreError::Unavailable(text));
-            }
+        let mut lost = live.push(&lane, messages.iter().collect()).await?;
+        if !lost.is_empty() {
+            tracing::warn!(messages = lost.len(), queue = %lost[0].queue, "a queue is gone; declaring it again");
+            lock(&live.declared).clear();
+            self.declare(live, messages).await?;
+            lost = live.push(&lane, lost).await?;
+        }
+        if let Some(message) = lost.first() {
+            let text =
+                format!("queue {:?} is gone, and comes back by no declaration", message.queue.as_str());
+            return Err(StoreError::Unavailable(text));
         }
         lock(&live.lanes).push(lane);
         Ok(())
@@ -162,14 +165,17 @@ impl Live {
         lane: &Channel,
         messages: Vec<&'m Message>,
     ) -> Result<Vec<&'m Message>, StoreError> {
-        let deadline = Instant::now() + self.link.limit();
-        let Ok(end) = timeout_at(deadline, push(lane, &messages)).await else {
-            if self.link.blocked().is_none() {
-                self.link.cut();
+        let returned = match push(lane, &messages, self.link.limit()).await {
+            Ok(returned) => returned,
+            Err(Unconfirmed::Refused(error)) => return Err(error),
+            Err(Unconfirmed::Late) => {
+                // one that is blocked goes on when that is lifted
+                if self.link.blocked().is_none() {
+                    self.link.cut();
+                }
+                return Err(self.link.no_answer("confirms of what was published").into());
             }
-            return Err(self.link.no_answer("confirms of what was published").into());
         };
-        let returned = end?;
         if returned.is_empty() {
             return Ok(Vec::new());
         }
@@ -182,49 +188,58 @@ impl Live {
     }
 }
 
-/// Queue and id of each message that was returned. A message that the broker refuses is an error.
-async fn push(
-    lane: &Channel,
-    messages: &[&Message],
-) -> Result<HashSet<(ShortString, ShortString)>, StoreError> {
+/// Why a message is not confirmed.
+enum Unconfirmed {
+    Late,
+    Refused(StoreError),
+}
+
+/// Publishes messages and waits for all confirms, for each at most so long. Answers queue and id of those that were returned.
+async fn push(lane: &Channel, messages: &[&Message], limit: Duration) -> Result<Returned, Unconfirmed> {
+    let mut returned = Returned::new();
+    let mut window = VecDeque::with_capacity(messages.len().min(IN_FLIGHT));
+    for message in messages {
+        if window.len() >= IN_FLIGHT
+            && let Some(oldest) = window.pop_front()
+        {
+            returned.extend(confirmed(oldest, limit).await?);
+        }
+        let mut on_its_way = Box::pin(publish(lane, message));
+        // the first poll hands it to the connection, which keeps the order; waiting for each to be written would be slow
+        match poll!(on_its_way.as_mut()) {
+            Poll::Ready(end) => returned.extend(end.map_err(Unconfirmed::Refused)?),
+            Poll::Pending => window.push_back(on_its_way),
+        }
+    }
+    for oldest in window {
+        returned.extend(confirmed(oldest, limit).await?);
+    }
+    Ok(returned)
+}
+
+async fn confirmed(
+    on_its_way: impl Future<Output = Result<Option<Place>, StoreError>>,
+    limit: Duration,
+) -> Result<Option<Place>, Unconfirmed> {
+    timeout(limit, on_its_way).await.map_err(|_| Unconfirmed::Late)?.map_err(Unconfirmed::Refused)
+}
+
+/// Publishes one message. Answers queue and id of a message that was returned, this one or another of the lane's.
+async fn publish(lane: &Channel, message: &Message) -> Result<Option<Place>, StoreError> {
     let options = BasicPublishOptions { mandatory: true, ..BasicPublishOptions::default() };
     let failed = |error| StoreError::from(AmqpError::refused("publishing", error));
-    let (mut writing, mut confirms) = (Vec::new(), Vec::with_capacity(messages.len()));
-    for message in messages {
-        let properties = message.properties.clone();
-        let mut written = Box::pin(lane.basic_publish(
-            "".into(),
-            message.queue.clone(),
-            options,
-            &message.bytes,
-            properties,
-        ));
-        // the first poll hands it to the connection, which keeps the order; waiting for each to be written would be slow
-        match poll!(written.as_mut()) {
-            Poll::Ready(confirm) => confirms.push(confirm.map_err(failed)?),
-            Poll::Pending => writing.push(written),
-        }
-    }
-    for written in writing {
-        confirms.push(written.await.map_err(failed)?);
-    }
-    let mut returned = HashSet::new();
-    let mut refused = false;
-    for confirm in confirms {
-        let confirmation = pin!(confirm).await.map_err(failed)?;
-        refused |= !confirmation.is_ack();
-        if let Some(message) = confirmation.take_message() {
-            let id = message.delivery.properties.message_id().clone().unwrap_or_default();
-            returned.insert((message.delivery.routing_key.clone(), id));
-        }
-    }
-    match refused {
-        true => Err(StoreError::Unavailable(
+    let (queue, properties) = (message.queue.clone(), message.properties.clone());
+    let written = lane.basic_publish("".into(), queue, options, &message.bytes, properties);
+    let confirmation = written.await.map_err(failed)?.await.map_err(failed)?;
+    if !confirmation.is_ack() {
+        return Err(StoreError::Unavailable(
             "the broker refused a message: its queue is full or has lost the majority of its nodes"
                 .to_owned(),
-        )),
-        false => Ok(returned),
+        ));
     }
+    let returned = confirmation.take_message().map(|message| message.delivery);
+    Ok(returned
+        .map(|message| (message.routing_key, message.properties.message_id().clone().unwrap_or_default())))
 }
 
 fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {

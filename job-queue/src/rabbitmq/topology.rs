@@ -67,11 +67,11 @@ impl Topology {
         let on = link.channel().await?;
         // the dead letters' first: a message must have a place to go when it is given up
         let dead = self.count_dead(link, &on).await?;
-        let (ready, _) = self.count_work(link, &on, &work).await?;
+        let ready = self.count_work(link, &on, &work).await?;
         let mut counts = Counts { work: ready, wait: 0, dead };
         for &step in self.ladder.steps() {
             let name = self.names.wait(channel, step)?;
-            counts.wait += declare(link, &on, &name, wait(&work, step)).await?.0;
+            counts.wait += declare(link, &on, &name, wait(&work, step)).await?;
         }
         close(link, on).await?;
         Ok(counts)
@@ -87,16 +87,11 @@ impl Topology {
 
     /// The same on an AMQP channel that stands.
     pub(super) async fn count_dead(&self, link: &Link, on: &Channel) -> Result<u64, StoreError> {
-        Ok(declare(link, on, &self.names.dead(), dead()).await?.0)
+        declare(link, on, &self.names.dead(), dead()).await
     }
 
-    /// Declares a channel's work queue and answers how many messages are ready in it, and how many consumers it has.
-    pub(super) async fn count_work(
-        &self,
-        link: &Link,
-        on: &Channel,
-        queue: &str,
-    ) -> Result<(u64, u32), StoreError> {
+    /// Declares a channel's work queue and answers how many messages are ready in it.
+    pub(super) async fn count_work(&self, link: &Link, on: &Channel, queue: &str) -> Result<u64, StoreError> {
         declare(link, on, queue, self.work()).await
     }
 
@@ -152,16 +147,12 @@ fn text(arguments: &mut FieldTable, name: &str, value: &str) {
     arguments.insert(name.into(), AMQPValue::LongString(value.into()));
 }
 
-/// How many messages are ready in a queue that stands now, and how many consumers it has.
-async fn declare(
-    link: &Link,
-    on: &Channel,
-    name: &str,
-    arguments: FieldTable,
-) -> Result<(u64, u32), StoreError> {
+/// How many messages are ready in a queue, which stands now. A broker under load may say 0 where there are some: it waits a
+/// quarter of a second for the queue to tell.
+async fn declare(link: &Link, on: &Channel, name: &str, arguments: FieldTable) -> Result<u64, StoreError> {
     let asked = on.queue_declare(name.into(), QueueDeclareOptions::durable(), arguments);
     match link.answer("declaring a queue", asked).await {
-        Ok(queue) => Ok((queue.message_count().into(), queue.consumer_count())),
+        Ok(queue) => Ok(queue.message_count().into()),
         Err(error) if error.code() == Some(406) => Err(StoreError::Unavailable(format!(
             "queue {name:?} stands with other arguments: delete it once it is empty, or choose another prefix ({error})"
         ))),
