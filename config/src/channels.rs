@@ -10,6 +10,9 @@ use crate::{Origin, draft::Draft, key::Key, tree::Node, typed, webhook_secret::r
 /// The kinds of channels there are.
 const KINDS: [&str; 2] = ["stub", "webhook"];
 
+/// No channel may be called so: its queue would be that of the dead letters.
+const DEAD: &str = "dead";
+
 /// The most channels.
 const MOST: usize = 100;
 
@@ -31,6 +34,9 @@ pub(crate) fn read_channels(draft: &mut Draft) -> BTreeMap<ChannelName, ChannelS
         let settings = read_channel(draft, &key);
         match name.parse::<ChannelName>() {
             Err(bad) => draft.fault(&key, bad.wanted),
+            Ok(name) if name.as_str() == DEAD => {
+                draft.fault(&key, "another name is wanted: the queue of the dead letters is called so");
+            }
             Ok(name) => channels.extend(settings.map(|settings| (name, settings))),
         }
     }

@@ -42,7 +42,7 @@ fn webhook(config: &Config, name: &str) -> sender::channel::WebhookSettings {
 fn the_defaults_hold() {
     let config = Config::load(None, []).unwrap();
     assert_eq!((config.data.as_path(), config.rehearsal), (Path::new("stepcast-data"), false));
-    assert_eq!(config.log, Log { format: LogFormat::Text, level: "info".into() });
+    assert_eq!(config.log, Log { format: LogFormat::Text, level: "info,lapin=error".into() });
     let listen: SocketAddr = "127.0.0.1:7022".parse().unwrap();
     assert_eq!(config.ops, Ops { listen, key_file: None });
     assert_eq!((config.scheduler.shards.get(), config.scheduler.publish_at_once), (4, 256));
@@ -297,6 +297,14 @@ fn a_channel_of_another_kind_forgets_the_defaults() {
     assert_eq!(webhook(&config, "stub").timeout, Span::seconds(15));
     assert!(config.show().all(|line| !line.contains("latency")));
     assert_eq!(faulty(&(text + "\nlatency = '1s'"), &[]), ["channels.stub.latency"]);
+}
+
+#[test]
+fn a_channel_with_the_dead_letters_name_is_refused() {
+    assert_eq!(
+        faulty("[channels.dead]\nkind = 'stub'\nlatency = '1s'\nerror_rate = 0.0", &[]),
+        ["channels.dead"]
+    );
 }
 
 #[test]
