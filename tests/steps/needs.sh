@@ -11,6 +11,8 @@ needs() {
     component clippy cargo clippy --version || missing=1
     new_enough || missing=1
     c_compiler || missing=1
+    # the mode is told by tests/run
+    [[ ${mode:-all} == quick ]] || servers || missing=1
     ((missing == 0)) || return 1
     cargo --version
     cargo fetch --locked --quiet --target "$(rustc -vV | sed -n 's/^host: //p')" || { echo "the dependencies of Cargo.lock cannot be had"; return 1; }
@@ -40,10 +42,37 @@ c_compiler() {
     for cc in "${CC:-cc}" gcc clang; do
         command -v "$cc" >/dev/null && return
     done
-    if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null; then
-        echo "no C compiler is there: installing gcc"
-        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends gcc libc6-dev && return
-    fi
-    echo "no C compiler is there: install gcc and the C library's headers (Debian: apt-get install gcc libc6-dev)"
+    echo "no C compiler is there"
+    installed gcc libc6-dev && return
+    echo "install gcc and the C library's headers (Debian: apt-get install gcc libc6-dev)"
     return 1
+}
+
+# The servers that the tests start, and what speaks to them.
+servers() {
+    local missing=()
+    command -v redis-server >/dev/null || missing+=(redis-server)
+    command -v redis-cli >/dev/null || missing+=(redis-tools)
+    command -v epmd >/dev/null && [[ -n $(rabbitmq_program) ]] || missing+=(rabbitmq-server)
+    ((${#missing[@]} == 0)) && return
+    echo "not there: ${missing[*]}"
+    installed "${missing[@]}" && return
+    echo "install Redis 6.2 or later and RabbitMQ 3.10 or later (Debian: apt-get install ${missing[*]}), or run tests/run --quick"
+    return 1
+}
+
+# installed PACKAGE...: installs them where that can be done. No service of theirs is started: this run starts its own.
+installed() {
+    local policy=/usr/sbin/policy-rc.d end
+    [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null || return 1
+    echo "installing $*"
+    if [[ -e $policy ]]; then
+        policy=''
+    else
+        printf '#!/bin/sh\nexit 101\n' >"$policy" && chmod 755 "$policy" || return 1
+    fi
+    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+    end=$?
+    [[ -n $policy ]] && rm -f "$policy"
+    return "$end"
 }
