@@ -160,7 +160,8 @@ async fn a_keeper_tries_again_as_often_as_it_is_asked() {
     let (listener, port) = listener().await;
     let broker = Arc::new(broker(format!("amqp://127.0.0.1:{port}"), None, Span::millis(500)));
     let keeper = Arc::new(Keeper::new(broker, "test"));
-    for _ in 0..2 {
+    // the waits have grown to two seconds at most by the second time
+    for least in [2, 1] {
         let asking = Arc::clone(&keeper);
         let asked = tokio::spawn(async move { asking.link(Duration::from_secs(3)).await.map(drop) });
         // each is hung up on; they come until the time is over
@@ -171,7 +172,7 @@ async fn a_keeper_tries_again_as_often_as_it_is_asked() {
                 drop(stream);
             }
         }
-        assert!(attempts > 1, "{attempts}");
+        assert!(attempts >= least, "{attempts}");
         assert!(matches!(asked.await.unwrap(), Err(AmqpError::Connect { .. })));
     }
 }
