@@ -1,8 +1,7 @@
 use std::fmt;
 
-/// What a measure must come to: bars of every kind that benches have, whether or not one of today's has it.
+/// What a measure must come to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[allow(dead_code, reason = "bars from below belong to rates, and the benches there are have times")]
 pub(crate) enum Bar {
     /// Its value, at most.
     AtMost(f64),
@@ -30,12 +29,17 @@ impl Bar {
 impl fmt::Display for Bar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::AtMost(bar) => write!(f, "<= {bar}"),
-            Self::AtLeast(bar) => write!(f, ">= {bar}"),
-            Self::RatioAtMost(bar) => write!(f, "ratio <= {bar}"),
-            Self::RatioAtLeast(bar) => write!(f, "ratio >= {bar}"),
+            Self::AtMost(bar) => write!(f, "<= {}", short(*bar)),
+            Self::AtLeast(bar) => write!(f, ">= {}", short(*bar)),
+            Self::RatioAtMost(bar) => write!(f, "ratio <= {}", short(*bar)),
+            Self::RatioAtLeast(bar) => write!(f, "ratio >= {}", short(*bar)),
         }
     }
+}
+
+/// Without the digits that a bound scaled to a size has too many.
+fn short(bar: f64) -> f64 {
+    (bar * 1_000.0).round() / 1_000.0
 }
 
 #[cfg(test)]
@@ -48,6 +52,7 @@ mod tests {
             assert!(bar.holds(1.0, Some(1.0)), "{bar}");
             assert!(!bar.holds(f64::NAN, Some(f64::NAN)), "{bar}");
         }
+        assert_eq!(Bar::AtMost(6.0 * 0.1).to_string(), "<= 0.6");
         assert!(!Bar::AtMost(10.0).holds(10.1, None));
         assert!(!Bar::AtLeast(10.0).holds(9.9, None));
         assert!(!Bar::RatioAtLeast(0.5).holds(1.0, None));

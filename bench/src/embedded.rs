@@ -1,19 +1,17 @@
 //! The night of 100,000 users in one process, on the embedded file, pushed to the stub: in one zone, and in thirty that
 //! share the instant.
 
-mod hour;
 mod night;
 
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 
-use self::{
-    hour::{Hour, hour},
-    night::{Night, night},
-};
+use self::night::{Night, night};
 use crate::{
     bar::Bar,
+    figures::{per, rate},
+    hour::{Hour, WINDOW, hour},
     measure::CpuPerUser,
     people, process,
     profile::micros_per,
@@ -32,8 +30,6 @@ pub(crate) const BENCH: Bench = Bench {
 
 /// Seconds the night may take at medium, its window included.
 const BAR: f64 = 10.0;
-/// Seconds of the campaign's window.
-const WINDOW: u32 = 1;
 const CONFIG: &str = "rehearsal = true
 
 [ops]
@@ -56,7 +52,7 @@ async fn embedded(run: &mut Run<'_>) -> anyhow::Result<()> {
     let seconds = one.lasted.as_secs_f64();
     run.tell("start_to_sealed", one.sealing.as_secs_f64(), "s", CpuPerUser::new(), None);
     run.tell("night", seconds, "s", one.cpu.clone(), bar);
-    run.tell("night_rate", ratio(run.users) / seconds, "users/s", CpuPerUser::new(), None);
+    run.tell("night_rate", rate(run.users, seconds), "users/s", CpuPerUser::new(), None);
     tell_space(run, &home, &one)?;
     drop(home);
 
@@ -70,7 +66,7 @@ async fn embedded(run: &mut Run<'_>) -> anyhow::Result<()> {
 /// Imports users of the first `zones` zones and their steps with the program's own commands.
 fn import(run: &mut Run<'_>, home: &Home, hour: &Hour, zones: usize, tell: bool) -> anyhow::Result<()> {
     let (users, steps) = (home.path("users.csv"), home.path("steps.csv"));
-    people::write_users(&users, run.users, hour.zones.get(..zones).context("too few zones")?)?;
+    people::write_users(&users, run.users, hour.zones.get(..zones).context("too few zones")?, "stub")?;
     people::write_steps(&steps, run.users, hour.day)?;
     for (what, name, file, counted) in
         [("users", "import_users", users, "created"), ("steps", "import_steps", steps, "stored")]
@@ -81,7 +77,7 @@ fn import(run: &mut Run<'_>, home: &Home, hour: &Hour, zones: usize, tell: bool)
         ensure!(told["counts"][counted] == run.users && told["refused"] == 0, "import {what}: {told}");
         if tell {
             let cpu = CpuPerUser::from([("stepcast", micros_per(cpu, run.users))]);
-            run.tell(name, ratio(run.users) / took.as_secs_f64(), "users/s", cpu, None);
+            run.tell(name, rate(run.users, took.as_secs_f64()), "users/s", cpu, None);
         }
     }
     Ok(())
@@ -89,10 +85,9 @@ fn import(run: &mut Run<'_>, home: &Home, hour: &Hour, zones: usize, tell: bool)
 
 fn tell_space(run: &mut Run<'_>, home: &Home, night: &Night) -> anyhow::Result<()> {
     let file = home.data().join("stepcast.redb").metadata().context("the data file")?.len();
-    let users = ratio(run.users);
-    run.tell("night_written", ratio(night.written) / users, "bytes/user", CpuPerUser::new(), None);
-    run.tell("peak_memory", ratio(night.memory) / 1_048_576.0, "MiB", CpuPerUser::new(), None);
-    run.tell("data_file", ratio(file) / users, "bytes/user", CpuPerUser::new(), None);
+    run.tell("night_written", per(night.written, run.users), "bytes/user", CpuPerUser::new(), None);
+    run.tell("peak_memory", per(night.memory, 1 << 20), "MiB", CpuPerUser::new(), None);
+    run.tell("data_file", per(file, run.users), "bytes/user", CpuPerUser::new(), None);
     let sync = sync_time(home).context("the disk")?;
     run.tell("disk_sync", sync.as_secs_f64() * 1e6, "us", CpuPerUser::new(), None);
     Ok(())
@@ -111,9 +106,4 @@ fn sync_time(home: &Home) -> std::io::Result<Duration> {
         file.sync_data()?;
     }
     Ok(begun.elapsed() / TIMES)
-}
-
-#[allow(clippy::cast_precision_loss, reason = "figures for people to read")]
-fn ratio(number: u64) -> f64 {
-    number as f64
 }

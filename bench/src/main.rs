@@ -4,22 +4,41 @@
 //! [`measure`]. The run fails when a bar does not hold, or when what was measured did not do its work.
 
 mod bar;
+mod bare;
+mod certificate;
+mod claims;
+mod daemon;
 mod embedded;
+mod enqueue;
+mod figures;
 mod growth;
+mod hour;
 mod measure;
 mod memory;
+mod night;
 mod ops;
+mod peers;
 mod people;
 mod process;
 mod profile;
 mod program;
+mod receiver;
 mod registry;
 mod report;
+mod roster;
+mod schedule;
+mod seals;
+mod servers;
 mod size;
+mod stores;
+mod usage;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::Parser;
 
 use crate::{
@@ -34,8 +53,8 @@ use crate::{
 #[command(after_help = registry::help())]
 struct Cli {
     /// Which bench.
-    #[arg(value_parser = registry::names())]
-    name: String,
+    #[arg(value_parser = registry::names(), required_unless_present = "receive")]
+    name: Option<String>,
     /// One JSON object a line and measure instead of a table.
     #[arg(long)]
     json: bool,
@@ -45,10 +64,18 @@ struct Cli {
     /// This stepcast instead of the one built from here.
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
+    /// Be the server that takes pushes: the benches start it so.
+    #[arg(long, value_name = "FILE", hide = true, exclusive = true)]
+    receive: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
-    match bench(&Cli::parse()) {
+    let cli = Cli::parse();
+    let done = match &cli.receive {
+        Some(noted) => receive(noted),
+        None => bench(&cli),
+    };
+    match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -58,14 +85,18 @@ fn main() -> ExitCode {
     }
 }
 
+fn receive(noted: &Path) -> anyhow::Result<bool> {
+    runtime()?.block_on(receiver::serve(noted))?;
+    Ok(true)
+}
+
 /// Runs the bench and tells whether every bar held.
 fn bench(cli: &Cli) -> anyhow::Result<bool> {
-    let Some(bench) = BENCHES.iter().find(|b| b.name == cli.name) else {
-        bail!("there is no bench {}", cli.name)
-    };
+    let name = cli.name.as_deref().unwrap_or_default();
+    let Some(bench) = BENCHES.iter().find(|b| b.name == name) else { bail!("there is no bench {name}") };
     memory::check(bench, cli.size)?;
     let program = match &cli.program {
-        Some(file) => file.clone(),
+        Some(file) => file.canonicalize().with_context(|| file.display().to_string())?,
         None => program::build()?,
     };
     let mut report = Report::new(cli.json);
@@ -79,8 +110,11 @@ fn bench(cli: &Cli) -> anyhow::Result<bool> {
     Ok(report.end())
 }
 
-fn run(bench: &Bench, size: Size, program: &std::path::Path, report: &mut Report) -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+fn run(bench: &Bench, size: Size, program: &Path, report: &mut Report) -> anyhow::Result<()> {
     let mut run = Run { bench: bench.name, size, users: size.of(bench.users), program, report };
-    runtime.block_on((bench.run)(&mut run))
+    runtime()?.block_on((bench.run)(&mut run))
+}
+
+fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
 }

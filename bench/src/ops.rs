@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::program::{Daemon, Home};
+use crate::{daemon::Daemon, program::Home};
 
 /// The ops API of a running program.
 pub(crate) struct Ops {

@@ -14,15 +14,16 @@ const ADDRESS: usize = 163;
 const NAMES: [&str; 8] = ["Ada", "Björn", "Chidi", "", "Dunja", "伟", "Emmanuelle", ""];
 const LANGUAGES: [&str; 6] = ["en", "en", "zh-Hans", "de", "zh-Hant-TW", "fr"];
 
-/// Writes users 1 to `users`, dealt out to `zones` in turn: all opted in long ago, each with a device of the stub.
-pub(crate) fn write_users(to: &Path, users: u64, zones: &[Zone]) -> io::Result<()> {
+/// Writes users 1 to `users`, dealt out to `zones` in turn: all opted in long ago, each with a device on
+/// `channel`.
+pub(crate) fn write_users(to: &Path, users: u64, zones: &[Zone], channel: &str) -> io::Result<()> {
     let mut file = BufWriter::new(File::create(to)?);
     writeln!(file, "uid,zone,language,consent,consent_at,name,devices")?;
     for (uid, zone) in (1..=users).zip(zones.iter().cycle()) {
         let draw = xxh3_64(&uid.to_le_bytes());
         let (name, language) = (of(&NAMES, draw), of(&LANGUAGES, draw >> 8));
         let address = address(uid);
-        writeln!(file, "{uid},{zone},{language},true,2026-01-01T00:00:00Z,{name},stub:{address}")?;
+        writeln!(file, "{uid},{zone},{language},true,2026-01-01T00:00:00Z,{name},{channel}:{address}")?;
     }
     file.flush()
 }
@@ -65,7 +66,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (users, steps) = (folder.path().join("users.csv"), folder.path().join("steps.csv"));
         let zones: Vec<Zone> = ["Africa/Nairobi", "Asia/Riyadh"].map(|z| z.parse().unwrap()).to_vec();
-        write_users(&users, 1_000, &zones).unwrap();
+        write_users(&users, 1_000, &zones, "stub").unwrap();
         write_steps(&steps, 1_000, "20260607".parse().unwrap()).unwrap();
         let users = fs::read_to_string(users).unwrap();
         let rows: Vec<Vec<&str>> = users.lines().skip(1).map(|l| l.split(',').collect()).collect();

@@ -9,6 +9,14 @@ pub(crate) fn cpu(pid: u32) -> anyhow::Result<Duration> {
     ticks(&stat(&pid.to_string())?, 14)
 }
 
+/// CPU time so far of a process and of all that it has started and that still run, wherever they stand below it.
+pub(crate) fn tree_cpu(pid: u32) -> anyhow::Result<Duration> {
+    let own = cpu(pid)?;
+    // those that end meanwhile count no more
+    let below = below(pid)?.into_iter().filter_map(|pid| cpu(pid).ok());
+    Ok(own + below.sum::<Duration>())
+}
+
 /// CPU time of this process' children that have ended and were waited for: fields 16 and 17.
 pub(crate) fn children_cpu() -> anyhow::Result<Duration> {
     ticks(&stat("self")?, 16)
@@ -31,6 +39,34 @@ pub(crate) fn bytes_of(path: &str, name: &str) -> anyhow::Result<u64> {
     let text = fs::read_to_string(path).with_context(|| path.to_owned())?;
     let kib = number(&text, name).with_context(|| format!("{path}: {name}"))?;
     Ok(kib * 1_024)
+}
+
+/// The processes below this one.
+fn below(pid: u32) -> anyhow::Result<Vec<u32>> {
+    let mut parents = Vec::new();
+    for entry in fs::read_dir("/proc").context("/proc")?.flatten() {
+        let Some(child) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
+        let Ok(stat) = stat(&child.to_string()) else { continue };
+        parents.extend(parent(&stat).map(|parent| (child, parent)));
+    }
+    let mut found = vec![pid];
+    let mut next = 0;
+    while let Some(&above) = found.get(next) {
+        found.extend(
+            parents.iter().filter(|(child, parent)| *parent == above && *child != pid).map(|(c, _)| c),
+        );
+        next += 1;
+    }
+    found.remove(0);
+    Ok(found)
+}
+
+/// Field 4 of `/proc/PID/stat`.
+fn parent(stat: &str) -> Option<u32> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_whitespace().nth(1)?.parse().ok()
 }
 
 fn number(text: &str, name: &str) -> Option<u64> {
@@ -76,6 +112,7 @@ mod tests {
         assert_eq!(sum_of(stat, 14), Some(352));
         assert_eq!(sum_of(stat, 16), Some(16));
         assert_eq!(sum_of("71 (a", 14), None);
+        assert_eq!((parent(stat), parent("71 (a")), (Some(1), None));
     }
 
     #[test]
@@ -89,6 +126,21 @@ mod tests {
         assert!(peak_memory(pid).unwrap() > 1 << 20);
         written(pid).unwrap();
         children_cpu().unwrap();
+    }
+
+    #[test]
+    fn what_a_child_of_a_child_works_counts() {
+        let script = "sh -c 'n=0; while [ $n -lt 20000 ]; do n=$((n+1)); done; echo done; read end; :'; :";
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line)
+            .unwrap();
+        assert_eq!((line.as_str(), below(child.id()).unwrap().len()), ("done\n", 1));
+        assert!(tree_cpu(child.id()).unwrap() > cpu(child.id()).unwrap());
+        drop(child.stdin.take());
+        child.wait().unwrap();
     }
 
     #[test]

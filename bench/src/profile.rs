@@ -1,27 +1,33 @@
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use crate::{measure::CpuPerUser, process};
 
-/// The CPU of several processes, from a moment on.
+/// The CPU of several processes from a moment on, each with all it has started; this one alone, since it starts all
+/// others.
 pub(crate) struct Profile {
-    from: BTreeMap<&'static str, (u32, Duration)>,
+    from: Vec<(&'static str, u32, Duration)>,
 }
 
 impl Profile {
-    /// Begins now; each process has a name and an id.
+    /// Begins now; each process has a name and an id. Those of one name are added up.
     pub(crate) fn begin(processes: &[(&'static str, u32)]) -> anyhow::Result<Self> {
-        let from = processes.iter().map(|&(name, pid)| Ok((name, (pid, process::cpu(pid)?))));
+        let from = processes.iter().map(|&(name, pid)| Ok((name, pid, cpu(pid)?)));
         Ok(Self { from: from.collect::<anyhow::Result<_>>()? })
     }
 
     /// What they used until now.
     pub(crate) fn per_user(&self, users: u64) -> anyhow::Result<CpuPerUser> {
-        let used = self.from.iter().map(|(name, &(pid, before))| {
-            let used = process::cpu(pid)?.saturating_sub(before);
-            Ok((*name, micros_per(used, users)))
-        });
-        used.collect()
+        let mut used = CpuPerUser::new();
+        for &(name, pid, before) in &self.from {
+            let since = cpu(pid)?.saturating_sub(before);
+            *used.entry(name).or_default() += micros_per(since, users);
+        }
+        Ok(used)
     }
+}
+
+fn cpu(pid: u32) -> anyhow::Result<Duration> {
+    if pid == std::process::id() { process::cpu(pid) } else { process::tree_cpu(pid) }
 }
 
 /// Microseconds a user.
@@ -36,9 +42,10 @@ mod tests {
 
     #[test]
     fn an_idle_moment_costs_next_to_nothing() {
-        let profile = Profile::begin(&[("bench", std::process::id())]).unwrap();
+        let own = std::process::id();
+        let profile = Profile::begin(&[("bench", own), ("bench", own)]).unwrap();
         let used = profile.per_user(1_000_000).unwrap();
-        assert!(used["bench"] < 100.0, "{used:?}");
+        assert!(used.len() == 1 && used["bench"] < 200.0, "{used:?}");
         assert_eq!(micros_per(Duration::from_secs(2), 100_000), 20.0);
     }
 }

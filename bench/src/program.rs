@@ -1,18 +1,16 @@
 //! The program that is measured: built, set up in a folder of its own, and run there.
 
 use std::{
-    fs::{self, File},
+    fs,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
-    time::{Duration, Instant},
+    process::{Command, Stdio},
 };
 
 use anyhow::{Context, bail};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// How long a daemon may take to end after the signal.
-const ENDING: Duration = Duration::from_secs(30);
+use crate::daemon::Daemon;
 
 /// Builds the release `stepcast`, which takes no time where it is fresh, and tells where it lies.
 pub(crate) fn build() -> anyhow::Result<PathBuf> {
@@ -42,24 +40,36 @@ fn executable(line: &str) -> Option<PathBuf> {
     message["executable"].as_str().filter(|_| ours).map(PathBuf::from)
 }
 
+/// A new folder beside the program, which goes when this is dropped: a temporary folder of the system may be one in
+/// memory, where nothing has to reach a disk.
+pub(crate) fn folder(program: &Path) -> anyhow::Result<TempDir> {
+    let program = program.canonicalize().with_context(|| program.display().to_string())?;
+    let beside = program.parent().context("the program lies in no folder")?;
+    Ok(tempfile::Builder::new().prefix("bench-").tempdir_in(beside)?)
+}
+
 /// An installation in a temporary folder, which goes with it.
 pub(crate) struct Home {
     program: PathBuf,
     folder: TempDir,
+    trusted: Option<PathBuf>,
 }
 
 impl Home {
-    /// A folder with this configuration; `data` is added to it. It lies beside the program: a temporary folder of the
-    /// system may be one in memory, where nothing has to reach a disk.
+    /// A folder with this configuration; `data` is added to it.
     pub(crate) fn make(program: &Path, config: &str) -> anyhow::Result<Self> {
         let program = program.canonicalize().with_context(|| program.display().to_string())?;
-        let beside = program.parent().context("the program lies in no folder")?;
-        let folder = tempfile::Builder::new().prefix("bench-").tempdir_in(beside)?;
-        let home = Self { program, folder };
+        let folder = folder(&program)?;
+        let home = Self { program, folder, trusted: None };
         let data = Value::from(home.data().to_string_lossy());
         // a JSON text is a TOML text
         fs::write(home.path("stepcast.toml"), format!("data = {data}\n{config}"))?;
         Ok(home)
+    }
+
+    /// The same, trusting the certificates of this PEM file in place of the system's.
+    pub(crate) fn trusting(self, certificates: Option<&Path>) -> Self {
+        Self { trusted: certificates.map(Path::to_owned), ..self }
     }
 
     /// A file of the folder.
@@ -84,10 +94,7 @@ impl Home {
 
     /// Starts a daemon; its log goes to a file of the folder.
     pub(crate) fn start(&self, arguments: &[&str]) -> anyhow::Result<Daemon> {
-        let log = self.path("daemon.log");
-        let file = File::create(&log).with_context(|| log.display().to_string())?;
-        let child = self.command(arguments).stderr(file).stdout(Stdio::null()).spawn();
-        Ok(Daemon { child: child.with_context(|| format!("stepcast {}", arguments.join(" ")))?, log })
+        Daemon::start("stepcast", &mut self.command(arguments), self.path("daemon.log"))
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -95,57 +102,8 @@ impl Home {
         // nobody's STEPCAST_* is to change what is measured
         command.env_clear().arg("--config").arg(self.path("stepcast.toml")).args(arguments);
         command.stdin(Stdio::null());
+        command.envs(self.trusted.iter().map(|file| ("SSL_CERT_FILE", file)));
         command
-    }
-}
-
-/// A daemon, killed when this is dropped.
-pub(crate) struct Daemon {
-    child: Child,
-    log: PathBuf,
-}
-
-impl Daemon {
-    /// Its process id.
-    pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
-    }
-
-    /// Fails, with the end of its log, where it does not run any more.
-    pub(crate) fn check(&mut self) -> anyhow::Result<()> {
-        match self.child.try_wait()? {
-            None => Ok(()),
-            Some(status) => bail!("stepcast ended: {status}\n{}", self.last_lines()),
-        }
-    }
-
-    /// The last lines of its log.
-    pub(crate) fn last_lines(&self) -> String {
-        let log = fs::read_to_string(&self.log).unwrap_or_default();
-        let lines: Vec<_> = log.lines().collect();
-        lines[lines.len().saturating_sub(20)..].join("\n")
-    }
-
-    /// Asks it to end, and waits for it.
-    pub(crate) async fn end(mut self) -> anyhow::Result<()> {
-        let asked = Command::new("kill").args(["-TERM", &self.pid().to_string()]).status().context("kill")?;
-        let until = Instant::now() + ENDING;
-        while asked.success() && Instant::now() < until {
-            match self.child.try_wait()? {
-                Some(status) if status.success() => return Ok(()),
-                Some(status) => bail!("stepcast ended badly: {status}\n{}", self.last_lines()),
-                None => tokio::time::sleep(Duration::from_millis(20)).await,
-            }
-        }
-        bail!("stepcast did not end within {ENDING:?}\n{}", self.last_lines())
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        // one that has ended cannot be killed, and there is nobody left to tell
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -6,14 +6,17 @@ use clap::builder::PossibleValuesParser;
 
 use crate::{
     bar::Bar,
-    embedded,
+    claims, embedded, enqueue,
     measure::{CpuPerUser, Measure},
+    night, peers,
     report::Report,
+    roster,
     size::Size,
 };
 
 /// All benches.
-pub(crate) const BENCHES: [Bench; 1] = [embedded::BENCH];
+pub(crate) const BENCHES: [Bench; 6] =
+    [claims::BENCH, embedded::BENCH, enqueue::BENCH, night::BENCH, peers::BENCH, roster::BENCH];
 
 /// A bench.
 pub(crate) struct Bench {
@@ -56,8 +59,21 @@ impl Run<'_> {
         cpu: CpuPerUser,
         bar: Option<Bar>,
     ) {
+        self.tell_against(name, ours, unit, None, cpu, bar);
+    }
+
+    /// Reports a figure and that of the program it is compared with.
+    pub(crate) fn tell_against(
+        &mut self,
+        name: &'static str,
+        ours: f64,
+        unit: &'static str,
+        baseline: Option<f64>,
+        cpu: CpuPerUser,
+        bar: Option<Bar>,
+    ) {
         let (bench, size) = (self.bench, self.size);
-        self.report.add(Measure { bench, name, size, ours, unit, baseline: None, cpu, bar });
+        self.report.add(Measure { bench, name, size, ours, unit, baseline, cpu, bar });
     }
 }
 

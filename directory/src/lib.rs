@@ -5,6 +5,9 @@ mod change;
 mod column;
 mod edit;
 mod embedded;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod import;
 mod line;
 mod log;

@@ -7,6 +7,9 @@ mod batch;
 mod dead_letter;
 mod embedded;
 pub mod encoding;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod ladder;
 mod rabbitmq;
 

@@ -1,4 +1,6 @@
 mod consumer;
+#[cfg(fuzzing)]
+pub(crate) mod fuzzing;
 mod graves;
 mod letter;
 mod message;

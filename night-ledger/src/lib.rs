@@ -9,6 +9,9 @@ mod claim;
 mod closing;
 mod embedded;
 mod fields;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod lease;
 mod outcome;
 mod redis;

@@ -5,6 +5,9 @@ pub mod channel;
 mod children;
 mod chunk;
 mod consuming;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod guard;
 mod lasting;
 mod limit;

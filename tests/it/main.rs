@@ -6,6 +6,8 @@
     reason = "all of this is tests, their helpers included"
 )]
 
+mod bad_days;
+mod compose;
 mod configuration;
 mod demo;
 mod failures;

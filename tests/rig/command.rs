@@ -68,7 +68,7 @@ pub(crate) fn command(args: &[&str]) -> Command {
 }
 
 /// The program of the same build profile as the tests: beside the folder their own file lies in.
-fn program() -> PathBuf {
+pub fn program() -> PathBuf {
     let own = std::env::current_exe().unwrap();
     let path = own.parent().and_then(|deps| deps.parent()).unwrap().join("stepcast");
     assert!(path.is_file(), "{} is not there: `cargo build -p stepcast` makes it", path.display());

@@ -5,7 +5,10 @@ use std::{
     collections::{BTreeMap, HashMap},
     io,
     net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -14,6 +17,7 @@ pub use signature::SECRET;
 use tokio::{
     io::{AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},
+    sync::watch,
     task::JoinHandle,
 };
 
@@ -43,6 +47,8 @@ pub struct Reception {
     pub nth: usize,
     /// When.
     pub at: Instant,
+    /// Whether the device shows it: it was answered with success, or taken and then not answered.
+    pub taken: bool,
 }
 
 /// What a push is answered.
@@ -51,10 +57,13 @@ pub struct Answer {
     status: Option<u16>,
     retry_after: Option<u64>,
     wait: Duration,
+    taken: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Notes {
+    hold: watch::Sender<bool>,
+    pace: AtomicU64,
     receptions: Mutex<Vec<Reception>>,
     counts: Mutex<HashMap<(String, String), usize>>,
     faults: Mutex<Vec<String>>,
@@ -63,12 +72,12 @@ struct Notes {
 impl Answer {
     /// This status.
     pub fn status(status: u16) -> Self {
-        Self { status: Some(status), retry_after: None, wait: Duration::ZERO }
+        Self { status: Some(status), retry_after: None, wait: Duration::ZERO, taken: status < 300 }
     }
 
     /// None: the connection is dropped.
     pub fn reset() -> Self {
-        Self { status: None, retry_after: None, wait: Duration::ZERO }
+        Self { status: None, retry_after: None, wait: Duration::ZERO, taken: true }
     }
 
     /// The same with `Retry-After`, in seconds.
@@ -80,6 +89,11 @@ impl Answer {
     pub fn late(self, wait: Duration) -> Self {
         Self { wait, ..self }
     }
+
+    /// The same, and the device shows it although the answer says otherwise, or not although it says so.
+    pub fn taken(self, taken: bool) -> Self {
+        Self { taken, ..self }
+    }
 }
 
 impl Receiver {
@@ -87,7 +101,13 @@ impl Receiver {
     pub async fn start(judge: impl Fn(&Reception) -> Answer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let notes = Arc::new(Notes::default());
+        let notes = Arc::new(Notes {
+            hold: watch::channel(false).0,
+            pace: AtomicU64::new(0),
+            receptions: Mutex::default(),
+            counts: Mutex::default(),
+            faults: Mutex::default(),
+        });
         let judge: Arc<Judge> = Arc::new(judge);
         let held = Arc::clone(&notes);
         let accepting = tokio::spawn(async move {
@@ -114,6 +134,11 @@ impl Receiver {
         )
     }
 
+    /// Where this path of it is: `http://127.0.0.1:PORT/path`.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}/{path}", self.address)
+    }
+
     /// Everything that came so far, in its order. Ends the test where something was no proper push.
     pub fn receptions(&self) -> Vec<Reception> {
         let faults = lock(&self.notes.faults);
@@ -135,6 +160,33 @@ impl Receiver {
         counts
     }
 
+    /// What a provider would say that it passed on: one line of `{"identity", "at"}` for each push that was taken.
+    pub fn receipts(&self) -> String {
+        let mut lines = String::new();
+        let (now, clock) = (Instant::now(), chrono::Utc::now());
+        for reception in self.receptions().iter().filter(|r| r.taken) {
+            let at = clock - (now - reception.at);
+            let at = at.to_rfc3339_opts(chrono::SecondsFormat::Millis, true);
+            lines += &format!("{{\"identity\":\"{}\",\"at\":\"{at}\"}}\n", reception.identity);
+        }
+        lines
+    }
+
+    /// Answers nobody from now on, until [`Receiver::release`]. What comes meanwhile is noted.
+    pub fn hold(&self) {
+        self.notes.hold.send_replace(true);
+    }
+
+    /// Answers again, those that were held too.
+    pub fn release(&self) {
+        self.notes.hold.send_replace(false);
+    }
+
+    /// Answers everything so much later from now on, beside what the judge says.
+    pub fn pace(&self, wait: Duration) {
+        self.notes.pace.store(u64::try_from(wait.as_micros()).unwrap(), Ordering::Relaxed);
+    }
+
     /// What came for one user.
     pub fn of(&self, uid: u64) -> Vec<Reception> {
         self.receptions().into_iter().filter(|r| r.uid == uid).collect()
@@ -153,17 +205,19 @@ async fn serve(stream: TcpStream, notes: &Notes, judge: &Judge) -> io::Result<()
     stream.set_nodelay(true)?;
     let mut stream = BufReader::new(stream);
     while let Some(request) = http::read(&mut stream).await? {
-        let reception = match note(&request, notes) {
-            Ok(reception) => reception,
+        let answer = match note(&request, notes, judge) {
+            Ok(answer) => answer,
             Err(fault) => {
                 lock(&notes.faults).push(fault);
                 return Ok(());
             }
         };
-        let answer = judge(&reception);
-        if !answer.wait.is_zero() {
-            tokio::time::sleep(answer.wait).await;
+        let wait = answer.wait + Duration::from_micros(notes.pace.load(Ordering::Relaxed));
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
         }
+        // the sender of the value lives as long as the notes
+        let _ = notes.hold.subscribe().wait_for(|held| !held).await;
         let Some(status) = answer.status else { return Ok(()) };
         let after = answer.retry_after.map_or_else(String::new, |s| format!("retry-after: {s}\r\n"));
         let head = format!("HTTP/1.1 {status} as told\r\n{after}content-length: 0\r\n\r\n");
@@ -172,8 +226,8 @@ async fn serve(stream: TcpStream, notes: &Notes, judge: &Judge) -> io::Result<()
     Ok(())
 }
 
-/// Checks a push against what is documented of it, and notes it.
-fn note(request: &http::Request, notes: &Notes) -> Result<Reception, String> {
+/// Checks a push against what is documented of it, judges and notes it.
+fn note(request: &http::Request, notes: &Notes, judge: &Judge) -> Result<Answer, String> {
     let header = |name: &str| request.headers.get(name).cloned().unwrap_or_default();
     let body: Value =
         serde_json::from_slice(&request.body).map_err(|e| format!("no JSON, {e}: {request:?}"))?;
@@ -192,13 +246,19 @@ fn note(request: &http::Request, notes: &Notes) -> Result<Reception, String> {
     let uid = text("uid").parse().map_err(|e| format!("uid, {e}: {request:?}"))?;
     let steps = body["steps"].as_u64().ok_or_else(|| format!("steps: {request:?}"))?;
     let device = text("device");
-    let mut counts = lock(&notes.counts);
-    let nth = counts.entry((identity.clone(), device.clone())).or_default();
-    *nth += 1;
-    let reception =
-        Reception { identity, uid, device, steps, path: request.path.clone(), nth: *nth, at: Instant::now() };
-    lock(&notes.receptions).push(reception.clone());
-    Ok(reception)
+    let nth = {
+        let mut counts = lock(&notes.counts);
+        let nth = counts.entry((identity.clone(), device.clone())).or_default();
+        *nth += 1;
+        *nth
+    };
+    let path = request.path.clone();
+    let mut reception =
+        Reception { identity, uid, device, steps, path, nth, at: Instant::now(), taken: false };
+    let answer = judge(&reception);
+    reception.taken = answer.taken;
+    lock(&notes.receptions).push(reception);
+    Ok(answer)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -11,6 +11,7 @@ use tokio::process::Child;
 
 use crate::{
     command::command,
+    signal::signal,
     wait::{MOST, until},
 };
 
@@ -83,10 +84,13 @@ impl Running {
         assert_eq!(status, 200, "{answer}");
     }
 
-    /// The sums of a night, once it is sealed.
+    /// The sums of a night, once it is sealed; `None` also where the program or its stores do not answer.
     pub async fn night(&self, campaign: &str, day: &str) -> Option<Value> {
-        let (status, night) = self.get(&format!("/ops/v1/night?campaign={campaign}&day={day}")).await;
-        (status == 200).then_some(night)
+        let url = self.url(&format!("/ops/v1/night?campaign={campaign}&day={day}"));
+        let request = self.client.get(url).bearer_auth(&self.key).timeout(Duration::from_secs(10));
+        let answer = request.send().await.ok()?;
+        let known = answer.status().as_u16() == 200;
+        serde_json::from_slice(&answer.bytes().await.ok()?).ok().filter(|_| known)
     }
 
     /// Waits until `due` users are in the seals of a night and none is open, and answers its sums.
@@ -107,11 +111,24 @@ impl Running {
         .await;
     }
 
+    /// Sends it a signal: "STOP", "CONT", "TERM".
+    pub fn signal(&self, name: &str) {
+        signal(name, self.child.id().expect("it runs").into());
+    }
+
+    /// Whether `/readyz` says that it can do all of its work; what it complains of where it cannot, or where no answer comes
+    /// within some seconds.
+    pub async fn readiness(&self) -> Result<(), String> {
+        let asked = self.client.get(self.url("/readyz")).timeout(Duration::from_secs(10)).send().await;
+        let answer = asked.map_err(|e| e.to_string())?;
+        let status = answer.status().as_u16();
+        let text = answer.text().await.map_err(|e| e.to_string())?;
+        if status == 200 { Ok(()) } else { Err(text) }
+    }
+
     /// Asks it to end by SIGTERM, and waits for that.
     pub async fn stop(mut self) -> ExitStatus {
-        let id = self.child.id().expect("it runs").to_string();
-        let sent = tokio::process::Command::new("sh").args(["-c", "kill -TERM \"$0\"", &id]).status();
-        assert!(sent.await.unwrap().success());
+        self.signal("TERM");
         let ended = tokio::time::timeout(Duration::from_secs(30), self.child.wait()).await;
         ended.unwrap_or_else(|_| panic!("still there 30 s after SIGTERM:\n{}", self.log())).unwrap()
     }

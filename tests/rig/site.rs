@@ -73,12 +73,14 @@ impl Site {
 
     /// Starts `stepcast run` and waits for nothing.
     pub fn spawn(&self, shift: &str) -> Running {
+        self.spawn_daemon(&["run"], shift)
+    }
+
+    /// Starts a daemon, `["scheduler", "run"]`, and waits for nothing.
+    pub fn spawn_daemon(&self, daemon: &[&str], shift: &str) -> Running {
         let config = text(&self.path("stepcast.toml"));
-        running::spawn(
-            &self.data(),
-            &self.path("run.log"),
-            &["--config", &config, "run", "--clock-shift", shift],
-        )
+        let args = [&["--config", &config], daemon, &["--clock-shift", shift]].concat();
+        running::spawn(&self.data(), &self.path("run.log"), &args)
     }
 }
 

@@ -4,13 +4,14 @@ use anyhow::{bail, ensure};
 use chrono::{TimeDelta, Utc};
 use serde_json::Value;
 
-use super::hour::Hour;
 use crate::{
+    daemon::Daemon,
+    hour::Hour,
     measure::CpuPerUser,
     ops::{Ops, Sums},
     process,
     profile::Profile,
-    program::{Daemon, Home},
+    program::Home,
 };
 
 /// What was measured of a night.

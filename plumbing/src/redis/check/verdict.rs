@@ -33,6 +33,10 @@ pub(super) fn judge(facts: &Facts, wanted: Wanted) -> Verdict {
         verdict.away = Some(format!("role is {role}: the primary is wanted"));
         return verdict;
     }
+    if let Some((used, most)) = full(facts) {
+        verdict.away = Some(format!("it is out of memory: {used} bytes are used, maxmemory is {most}"));
+        return verdict;
+    }
     verdict.version(facts);
     verdict.cluster(facts, wanted.cluster);
     verdict.eviction(facts);
@@ -54,6 +58,15 @@ pub(super) fn judge(facts: &Facts, wanted: Wanted) -> Verdict {
         ),
     }
     verdict
+}
+
+/// The bytes used and allowed of a server that takes no more. What it holds for its replicas and its append-only file does
+/// not count.
+fn full(facts: &Facts) -> Option<(u64, u64)> {
+    let number = |name| facts.info(name).and_then(|text| text.parse::<u64>().ok());
+    let most = number("maxmemory").filter(|most| *most > 0)?;
+    let used = number("used_memory")?.saturating_sub(number("mem_not_counted_for_evict").unwrap_or(0));
+    (used >= most).then_some((used, most))
 }
 
 impl Verdict {

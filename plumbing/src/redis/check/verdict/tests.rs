@@ -27,6 +27,21 @@ fn a_server_as_it_should_be_passes() {
 }
 
 #[test]
+fn a_server_without_room_is_away_until_there_is_some() {
+    let told = |used: u64, apart: u64| {
+        let memory = format!("used_memory:{used}\r\nmem_not_counted_for_evict:{apart}\r\nmaxmemory:1000");
+        verdict(Durability::Wal, &INFO.replace("maxmemory:0", &memory), &[])
+    };
+    let away = told(1_000, 0).away.unwrap();
+    assert_eq!(away, "it is out of memory: 1000 bytes are used, maxmemory is 1000");
+    assert_eq!(told(999, 0), Verdict::default());
+    assert_eq!(told(1_400, 401), Verdict::default());
+    // no limit
+    let unlimited = INFO.replace("maxmemory:0", "used_memory:5000\r\nmaxmemory:0");
+    assert_eq!(verdict(Durability::Wal, &unlimited, &[]), Verdict::default());
+}
+
+#[test]
 fn every_fault_names_parameter_found_and_wanted() {
     let info = INFO.replace("7.0.15", "6.0.16").replace("cluster_enabled:0", "cluster_enabled:1");
     let wrong = [

@@ -4,26 +4,28 @@ use domain::{CronLine, Day, Instant, Zone, fire};
 
 /// The hour of a night that is rehearsed.
 #[derive(Clone, Debug)]
-pub(super) struct Hour {
+pub(crate) struct Hour {
     /// The `Day`.
-    pub(super) day: Day,
+    pub(crate) day: Day,
     /// 22:00:00 in each of the zones.
-    pub(super) fires: Instant,
+    pub(crate) fires: Instant,
     /// Zones that share the instant.
-    pub(super) zones: Vec<Zone>,
+    pub(crate) zones: Vec<Zone>,
 }
 
+/// Seconds of the campaign's window.
+pub(crate) const WINDOW: u32 = 1;
 /// A zone without summer time, whose offset many share.
 const ZONE: &str = "Africa/Nairobi";
 /// How many zones share the instant.
 const ZONES: usize = 30;
 
 /// 22:00 of the day after tomorrow: ahead of whatever an import at `now` could bear upon.
-pub(super) fn hour(now: Instant) -> anyhow::Result<Hour> {
+pub(crate) fn hour(now: Instant) -> anyhow::Result<Hour> {
     let line: CronLine = "0 22 * * *".parse()?;
     let first: Zone = ZONE.parse()?;
     let day = first.day_at(now + TimeDelta::days(2));
-    let at = |zone| fire(&line, super::WINDOW, zone, day).map(|f| f.at);
+    let at = |zone| fire(&line, WINDOW, zone, day).map(|f| f.at);
     let fires = at(first).context("the campaign does not fire")?;
     let others = Zone::all().filter(|&zone| zone != first && at(zone) == Some(fires));
     let zones: Vec<_> = std::iter::once(first).chain(others).take(ZONES).collect();

@@ -1,0 +1,103 @@
+//! From the seals into the broker: the scheduler's own ticks over the real ledger and a real quorum queue, every batch
+//! confirmed, against a bare loop that publishes the same bytes to the same queue.
+
+mod nobody;
+
+use std::{path::Path, sync::Arc, time::Instant};
+
+use anyhow::ensure;
+use chrono::TimeDelta;
+use job_queue::encoding;
+
+use self::nobody::Nobody;
+use crate::{
+    bar::Bar,
+    bare,
+    figures::{per, rate},
+    hour::{WINDOW, hour},
+    measure::CpuPerUser,
+    profile::Profile,
+    registry::{Bench, Run, Running},
+    schedule::scheduler,
+    seals::{Uids, seals, write},
+    servers::{Durability, RabbitMq, Redis},
+    stores,
+};
+
+/// The bench.
+pub(crate) const BENCH: Bench = Bench {
+    name: "enqueue",
+    about: "users/s from the seals into a quorum queue, confirmed, against a bare loop with the same messages",
+    users: 10_000_000,
+    memory: 200,
+    run: |run| -> Running<'_> { Box::pin(enqueue(run)) },
+};
+
+/// Of what the bare loop does, at least.
+const RATIO: f64 = 0.8;
+/// Users a second, at least: a hundred million in a minute.
+const RATE: f64 = 1_670_000.0;
+/// The bench's names for one zone, and for thirty that share the instant.
+const NAMES: [(usize, [&str; 4]); 2] = [
+    (1, ["one_zone", "one_zone_rate", "one_zone_batch", "one_zone_message"]),
+    (30, ["thirty_zones", "thirty_zones_rate", "thirty_zones_batch", "thirty_zones_message"]),
+];
+
+async fn enqueue(run: &mut Run<'_>) -> anyhow::Result<()> {
+    let folder = crate::program::folder(run.program)?;
+    let broker = RabbitMq::start(folder.path())?;
+    for (zones, names) in NAMES {
+        let published = publish(run, folder.path(), &broker, zones).await?;
+        let count = u64::try_from(published.bodies.len())?;
+        let bare = bare::publish(&broker.url_with_user(), &stores::work_queue(), &published.bodies).await?;
+        let mean = per(run.users, count);
+        let (ours, bare) = (rate(run.users, published.seconds), rate(count, bare.as_secs_f64()) * mean);
+        let (none, at_least) = (CpuPerUser::new, Some(Bar::RatioAtLeast(RATIO)));
+        run.tell_against(names[0], ours, "users/s", Some(bare), published.cpu, at_least);
+        run.tell(names[1], ours, "users/s", none(), Some(Bar::AtLeast(RATE)));
+        run.tell(names[2], mean, "users/batch", none(), None);
+        let bytes = published.bodies.iter().map(|body| body.len() as u64).sum();
+        run.tell(names[3], per(bytes, count), "bytes/batch", none(), None);
+        // the next night finds the queue as this one did
+        bare::drain(&broker.url_with_user(), &stores::work_queue(), published.bodies.len()).await?;
+    }
+    Ok(())
+}
+
+/// What the scheduler put into the queue.
+struct Published {
+    seconds: f64,
+    cpu: CpuPerUser,
+    bodies: Vec<Vec<u8>>,
+}
+
+async fn publish(run: &Run<'_>, folder: &Path, broker: &RabbitMq, zones: usize) -> anyhow::Result<Published> {
+    let (users, hour) = (run.users, hour(chrono::Utc::now())?);
+    let redis = Redis::start(folder, Durability::Wal)?;
+    let ledger = stores::ledger(&redis, Durability::Wal)?;
+    write(&*ledger, &seals(users, Uids::Dense, &hour, zones, "nightly")?).await?;
+    let mut scheduler = scheduler(Arc::new(Nobody), stores::queue(broker)?, ledger, &["stub"])?;
+    let ahead = scheduler.tick(hour.fires - TimeDelta::seconds(10)).await?;
+    ensure!(ahead.published == 0, "published before the hour: {ahead:?}");
+
+    let processes = [("redis", redis.pid()), ("rabbitmq", broker.pid()), ("scheduler", std::process::id())];
+    let profile = Profile::begin(&processes)?;
+    let (begun, mut published) = (Instant::now(), 0);
+    loop {
+        let now = hour.fires + TimeDelta::seconds(WINDOW.into()) + TimeDelta::from_std(begun.elapsed())?;
+        let ticked = scheduler.tick(now).await?;
+        published += ticked.published;
+        if !ticked.publishing {
+            break;
+        }
+    }
+    let (seconds, cpu) = (begun.elapsed().as_secs_f64(), profile.per_user(users)?);
+    let queue = stores::work_queue();
+    let bodies = bare::drain(&broker.url_with_user(), &queue, usize::try_from(published)?).await?;
+    let mut reached = 0;
+    for body in &bodies {
+        reached += u64::try_from(encoding::decode(body)?.entries.len())?;
+    }
+    ensure!(reached == users, "{published} batches with {reached} users were published, not {users}");
+    Ok(Published { seconds, cpu, bodies })
+}
