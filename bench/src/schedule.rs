@@ -32,7 +32,7 @@ pub(crate) fn scheduler(
         prepare_ahead: Span::seconds(600),
         // ticks are as far apart as the bench's work is long
         lease: Span::seconds(60),
-        publish_at_once: 256,
+        publish_at_once: 2_000,
     };
     Ok(Scheduler::new(directory, queue, ledger, vec![campaign], settings, Owner(1)))
 }

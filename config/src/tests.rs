@@ -45,7 +45,7 @@ fn the_defaults_hold() {
     assert_eq!(config.log, Log { format: LogFormat::Text, level: "info,lapin=error".into() });
     let listen: SocketAddr = "127.0.0.1:7022".parse().unwrap();
     assert_eq!(config.ops, Ops { listen, key_file: None });
-    assert_eq!((config.scheduler.shards.get(), config.scheduler.publish_at_once), (4, 256));
+    assert_eq!((config.scheduler.shards.get(), config.scheduler.publish_at_once), (4, 2_000));
     assert_eq!(config.scheduler.prepare_ahead, Span::seconds(600));
     assert_eq!((config.sender.chunk, config.sender.batches_at_once, config.sender.attempts), (100, 4, 5));
     assert_eq!(config.sender.ladder, [1, 5, 30, 120, 600, 1_800].map(Span::seconds));

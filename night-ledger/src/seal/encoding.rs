@@ -6,10 +6,10 @@
 //! users: count
 //! runs until all users are there: slot less the run's before, channel, length,
 //!     then (uid - shard) / n of the first, and the differences of it from there on
-//! zone indexes, one byte a user, where there is more than one zone
+//! zone indexes, as few bits a user as the zones need and the first in the lowest, where there is more than one zone
 //! closed at once: count, (position less the one before, code of the reason)
 //! ```
-//! A dense seal of one zone takes little more than a byte a user.
+//! A dense seal of one zone takes little more than a byte a user, one of thirty zones five bits more.
 
 use domain::{Instant, ShardCount, Uid, Zone};
 use plumbing::{StoreError, varint::put};
@@ -48,7 +48,7 @@ pub(crate) fn encode(seal: &Seal) -> Vec<u8> {
         }
     }
     if seal.zones.len() > 1 {
-        to.extend(seal.due.iter().map(|d| d.zone));
+        pack(&mut to, seal.due.iter().map(|d| d.zone), width(seal.zones.len()));
     }
     let closed = seal.due.iter().enumerate().filter_map(|(i, d)| d.closed.map(|r| (i as u64, r)));
     put(&mut to, closed.clone().count() as u64);
@@ -79,8 +79,9 @@ pub(crate) fn decode(bytes: &[u8], shard: u32) -> Result<Seal, StoreError> {
     let due = runs(&mut from, count, n, shard)?;
     let mut seal = Seal { n, window, channels, zones, due };
     if seal.zones.len() > 1 {
+        let mut packed = Packed { width: width(seal.zones.len()), held: 0, bits: 0 };
         for due in &mut seal.due {
-            due.zone = from.byte()?;
+            due.zone = packed.take(&mut from)?;
         }
     }
     let mut position = 0usize;
@@ -100,6 +101,47 @@ pub(crate) fn decode(bytes: &[u8], shard: u32) -> Result<Seal, StoreError> {
         return Err(from.bad("an index or its length is off"));
     }
     Ok(seal)
+}
+
+/// The bits that an index below `count` needs; at most 8, as there are at most 256 zones.
+fn width(count: usize) -> u32 {
+    usize::BITS - count.saturating_sub(1).leading_zeros()
+}
+
+fn pack(to: &mut Vec<u8>, indexes: impl Iterator<Item = u8>, width: u32) {
+    let (mut held, mut bits) = (0u16, 0);
+    for index in indexes {
+        held |= u16::from(index) << bits;
+        bits += width;
+        if bits >= 8 {
+            to.push(held.to_le_bytes()[0]);
+            held >>= 8;
+            bits -= 8;
+        }
+    }
+    if bits > 0 {
+        to.push(held.to_le_bytes()[0]);
+    }
+}
+
+/// Reads what [`pack`] wrote.
+struct Packed {
+    width: u32,
+    held: u16,
+    bits: u32,
+}
+
+impl Packed {
+    fn take(&mut self, from: &mut Reader<'_>) -> Result<u8, StoreError> {
+        if self.bits < self.width {
+            self.held |= u16::from(from.byte()?) << self.bits;
+            self.bits += 8;
+        }
+        let index = self.held & ((1 << self.width) - 1);
+        self.held >>= self.width;
+        self.bits -= self.width;
+        Ok(index.to_le_bytes()[0])
+    }
 }
 
 fn runs(from: &mut Reader<'_>, count: usize, n: ShardCount, shard: u32) -> Result<Vec<Due>, StoreError> {
@@ -172,7 +214,30 @@ mod tests {
         assert!(bytes < seal.due.len() * 2, "{bytes} for {}", seal.due.len());
     }
 
+    #[test]
+    fn indexes_take_as_few_bits_as_they_need() {
+        for (count, bits) in [(2, 1), (3, 2), (4, 2), (5, 3), (30, 5), (256, 8)] {
+            assert_eq!(width(count), bits, "{count}");
+        }
+        let mut bytes = Vec::new();
+        pack(&mut bytes, [1, 29, 17].into_iter(), 5);
+        assert_eq!(bytes, [0b1010_0001, 0b0100_0111]);
+    }
+
     proptest! {
+        #[test]
+        fn packed_indexes_come_back(indexes in prop::collection::vec(any::<u8>(), 0..50), count in 2usize..=256) {
+            let indexes: Vec<_> = indexes.into_iter().map(|i| u8::try_from(usize::from(i) % count).unwrap()).collect();
+            let mut bytes = Vec::new();
+            pack(&mut bytes, indexes.iter().copied(), width(count));
+            let mut from = Reader::new("seal", &bytes);
+            let mut packed = Packed { width: width(count), held: 0, bits: 0 };
+            for index in indexes {
+                prop_assert_eq!(packed.take(&mut from).unwrap(), index);
+            }
+            prop_assert!(from.done());
+        }
+
         #[test]
         fn reads_what_it_writes(uids in prop::collection::vec(any::<u64>(), 0..300), n in 1u32..70, zones in 1u8..=3) {
             let (seal, shard) = sample(&uids, n, zones);
