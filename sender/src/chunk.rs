@@ -1,9 +1,10 @@
-//! One chunk of a batch: the claimed users' records and steps are read at once, then everybody is pushed to.
+//! One chunk of a batch: its users' records and steps are read while it is claimed, then everybody claimed is pushed to.
 
 use std::{panic::AssertUnwindSafe, time::Duration};
 
+use directory::User;
 use domain::{Campaign, ChannelName, Instant, NoSteps, Uid, Zone};
-use futures_util::{FutureExt, StreamExt, stream::FuturesUnordered};
+use futures_util::{FutureExt, StreamExt, future, stream::FuturesUnordered};
 use job_queue::{Batch, BatchEntry};
 use night_ledger::{Brake, Brakes, Claim, Done, Outcome, Reason, StoreError};
 
@@ -11,6 +12,24 @@ use crate::{
     parts::{Line, Parts, backoff, jittered},
     user_push::{Pushed, push_user},
 };
+
+/// What a push needs to know of a user.
+pub(crate) struct Looked {
+    user: Option<User>,
+    steps: u32,
+}
+
+/// Reads what the pushes to these users need, in their order. Records and steps are asked for at once.
+pub(crate) async fn look_up(
+    parts: &Parts,
+    batch: &Batch,
+    entries: &[BatchEntry],
+) -> Result<Vec<Looked>, StoreError> {
+    let uids: Vec<Uid> = entries.iter().map(|entry| entry.uid).collect();
+    let (users, steps) =
+        future::try_join(parts.directory.users(&uids), parts.steps.read_many(&uids, batch.day)).await?;
+    Ok(users.into_iter().zip(steps).map(|(user, steps)| Looked { user, steps }).collect())
+}
 
 /// A claimed user of a chunk.
 #[derive(Clone, Copy)]
@@ -32,24 +51,20 @@ pub(crate) struct Next {
     pub(crate) wait: Duration,
 }
 
-/// Pushes to the claimed users of a chunk and answers what came of each, by rising position.
+/// Pushes to the claimed users of a chunk, each as looked up, and answers what came of each, by rising position.
 pub(crate) async fn push_chunk(
     parts: &Parts,
     line: &Line,
     batch: &Batch,
-    claimed: &[Claimed<'_>],
+    claimed: &[(Claimed<'_>, Looked)],
     brakes: &Brakes,
     now: Instant,
-) -> Result<Vec<Worked>, StoreError> {
-    let Some((campaign, texts)) = parts.campaigns.get(&batch.campaign) else { return Ok(Vec::new()) };
-    let uids: Vec<Uid> = claimed.iter().map(|c| c.entry.uid).collect();
-    let users = parts.directory.users(&uids).await?;
-    let steps = parts.steps.read_many(&uids, batch.day).await?;
+) -> Vec<Worked> {
+    let Some((campaign, texts)) = parts.campaigns.get(&batch.campaign) else { return Vec::new() };
     let mut pushing: FuturesUnordered<_> = claimed
         .iter()
-        .zip(users)
-        .zip(steps)
-        .map(|((&claimed, user), steps)| async move {
+        .map(|(claimed, Looked { user, steps })| async move {
+            let (claimed, steps) = (*claimed, *steps);
             let push = async {
                 if brakes.on(zone_of(batch, claimed.entry)) == Some(Brake::Aborted) {
                     return Pushed::Closed(Reason::Operator);
@@ -64,7 +79,7 @@ pub(crate) async fn push_chunk(
                         Pushed::Closed(Reason::NoSteps)
                     }
                     Some(user) => {
-                        push_user(parts, line, campaign, texts, batch, claimed.entry, &user, steps).await
+                        push_user(parts, line, campaign, texts, batch, claimed.entry, user, steps).await
                     }
                 }
             };
@@ -79,7 +94,7 @@ pub(crate) async fn push_chunk(
         all.push(worked);
     }
     all.sort_unstable_by_key(|w| w.done.position);
-    Ok(all)
+    all
 }
 
 /// Turns what came of a push into what is booked and what happens next.

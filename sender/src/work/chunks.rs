@@ -2,6 +2,7 @@ use std::{sync::Arc, time::Duration};
 
 use chrono::Utc;
 use domain::Instant;
+use futures_util::future;
 use job_queue::{Batch, BatchEntry};
 use night_ledger::{Brakes, Done, Outcome, Owner, Stepped, StoreError};
 use tokio_util::sync::CancellationToken;
@@ -9,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::{LONGEST_HELD, rest_of};
 use crate::{
     children::{Apart, Left, publish},
-    chunk::{Claimed, Worked, push_chunk, zone_of},
+    chunk::{Claimed, Worked, look_up, push_chunk, zone_of},
     parts::{Line, Parts},
 };
 
@@ -28,6 +29,9 @@ pub(super) struct Work<'a> {
     pub(super) stop: &'a CancellationToken,
     began: tokio::time::Instant,
 }
+
+/// A claim that took longer than this has its users read again.
+const LATE: Duration = Duration::from_secs(1);
 
 /// How the chunks of a batch ended.
 pub(super) enum End {
@@ -73,21 +77,34 @@ impl<'a> Work<'a> {
                 Err(error) => break Err(error),
             };
             let claim = chunk.iter().map(|e| (e.position, zone_of(batch, e))).collect();
-            let claimed = match self.step(std::mem::take(&mut booked), claim, lease, now).await? {
-                Stepped::Done(claimed) => claimed,
+            // nobody is pushed to before both are known, and neither waits for the other
+            let asked = tokio::time::Instant::now();
+            let looking = look_up(self.parts, batch, &chunk);
+            let stepping = self.step(std::mem::take(&mut booked), claim, lease, now);
+            let (stepped, looked) = future::join(stepping, looking).await;
+            let claims = match stepped? {
+                Stepped::Done(claims) => claims,
                 Stepped::Held(left) => return Ok(End::Wait(left)),
                 Stepped::NoSeal => return Ok(End::NoSeal),
             };
-            let claimed =
-                chunk.iter().zip(claimed).filter_map(|(entry, claim)| Some(Claimed { entry, claim: claim? }));
-            let claimed: Vec<_> = claimed.collect();
-            let again = claimed.iter().filter(|c| c.claim.maybe()).count();
-            self.parts.metrics.claimed(&batch.channel, claimed.len() as u64, again as u64);
+            let all = chunk.iter().zip(claims).map(|(entry, claim)| Some(Claimed { entry, claim: claim? }));
+            let all: Vec<_> = all.collect();
+            let count = |wanted: fn(&Claimed<'_>) -> bool| all.iter().flatten().filter(|c| wanted(c)).count();
+            let (got, again) = (count(|_| true), count(|c| c.claim.maybe()));
+            self.parts.metrics.claimed(&batch.channel, got as u64, again as u64);
             now = self.parts.clock.now();
-            booked = match push_chunk(self.parts, self.line, batch, &claimed, &brakes, now).await {
-                Ok(booked) => booked,
-                Err(error) => return self.give_back(&claimed, now, error).await,
+            // what was read before a ledger that was away came back is not what holds at the push
+            let late = asked.elapsed() > LATE;
+            let looked = match if late { look_up(self.parts, batch, &chunk).await } else { looked } {
+                Ok(looked) => looked,
+                Err(error) => return self.give_back(all.into_iter().flatten(), now, error).await,
             };
+            let claimed: Vec<_> = all
+                .into_iter()
+                .zip(looked)
+                .filter_map(|(claimed, looked)| Some((claimed?, looked)))
+                .collect();
+            booked = push_chunk(self.parts, self.line, batch, &claimed, &brakes, now).await;
             if booked.iter().any(|w| w.done.outcome == Outcome::Released) {
                 // no quota in time, or the provider asked for less: the rest waits in the ladder
                 let wait = rest_of(self.parts, self.line);
@@ -151,11 +168,11 @@ impl<'a> Work<'a> {
     /// for the lease. Answers the error.
     async fn give_back(
         &mut self,
-        claimed: &[Claimed<'_>],
+        claimed: impl Iterator<Item = Claimed<'_>>,
         at: Instant,
         error: StoreError,
     ) -> Result<End, StoreError> {
-        let released = claimed.iter().map(|c| {
+        let released = claimed.map(|c| {
             let (position, zone) = (c.entry.position, zone_of(self.batch, c.entry));
             Worked { done: Done { position, zone, outcome: Outcome::Released }, next: None }
         });
