@@ -1,14 +1,13 @@
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
+mod asking;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
 };
 
 use async_trait::async_trait;
 use domain::ChannelName;
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use plumbing::amqp::{
     Link,
     lapin::{
@@ -18,22 +17,17 @@ use plumbing::amqp::{
         types::{AMQPValue, FieldTable},
     },
 };
-use tokio::{
-    sync::mpsc,
-    time::{Instant, sleep_until},
-};
+use tokio::sync::mpsc;
 
+use self::asking::{Asking, Question};
 use super::{
     returns::{Return, returner},
     topology::Topology,
 };
 use crate::{Acker, Consumer, Delivery, StoreError};
 
-/// How long no delivery comes before the broker is asked whether there is one. A broker does not always tell that a consumer
-/// is gone: not where its queue was deleted and another of that name stood there at once.
-const QUIET: Duration = Duration::from_secs(5);
-
-/// Takes a channel's messages as the broker delivers them.
+/// Takes a channel's messages as the broker delivers them, and asks for them while none comes: a broker does not always tell
+/// that a consumer is gone, not where its queue was deleted and another of that name stood there at once.
 pub(super) struct RabbitConsumer {
     topology: Arc<Topology>,
     link: Arc<Link>,
@@ -43,9 +37,7 @@ pub(super) struct RabbitConsumer {
     deliveries: Option<lapin::Consumer>,
     back: mpsc::Sender<Return>,
     held: Arc<AtomicUsize>,
-    ask_at: Instant,
-    /// Times in a row that the broker had messages and delivered none.
-    passed_over: u8,
+    asking: Asking,
 }
 
 /// A message that was taken. It goes back unless it is acknowledged, whatever becomes of the task that has it.
@@ -81,14 +73,12 @@ impl RabbitConsumer {
             deliveries: Some(deliveries),
             back,
             held: Arc::default(),
-            ask_at: Instant::now() + QUIET,
-            passed_over: 0,
+            asking: Asking::new(),
         })
     }
 
     fn hand_out(&mut self, message: Message) -> Delivery {
-        self.ask_at = Instant::now() + QUIET;
-        self.passed_over = 0;
+        self.asking.delivered();
         self.held.fetch_add(1, Ordering::AcqRel);
         let redelivered = message.redelivered || counted(&message);
         let Message { acker, data, .. } = message;
@@ -100,15 +90,12 @@ impl RabbitConsumer {
         }
     }
 
-    /// Asks the broker for its messages, so that a consumer that it has forgotten does not wait for ever.
-    async fn ask(&mut self) -> Result<(), StoreError> {
-        self.ask_at = Instant::now() + QUIET;
-        let ready = self.topology.count_work(&self.link, &self.channel, &self.queue).await?;
+    /// That `ready` messages wait: an error where they ought to have been delivered here.
+    fn heard(&mut self, ready: u64) -> Result<(), StoreError> {
         let idle = self.held.load(Ordering::Acquire) == 0;
-        self.passed_over = if ready > 0 && idle { self.passed_over.saturating_add(1) } else { 0 };
-        match self.passed_over {
-            0 | 1 => Ok(()),
-            _ => Err(self.lost("the broker has messages and delivers none")),
+        match self.asking.forgotten(ready, idle) {
+            false => Ok(()),
+            true => Err(self.lost("the broker has messages and delivers none")),
         }
     }
 
@@ -122,6 +109,8 @@ impl Consumer for RabbitConsumer {
     async fn next(&mut self) -> Result<Delivery, StoreError> {
         loop {
             let Some(deliveries) = &mut self.deliveries else { return Err(self.lost("it has ended")) };
+            let (topology, link, channel, queue) = (&self.topology, &self.link, &self.channel, &self.queue);
+            let ask = || question(topology, link, channel, queue);
             tokio::select! {
                 biased;
                 next = deliveries.next() => return match next {
@@ -129,7 +118,7 @@ impl Consumer for RabbitConsumer {
                     Some(Err(error)) => Err(self.lost(&error.to_string())),
                     None => Err(self.lost("the broker cancelled it, as when its queue is deleted")),
                 },
-                () = sleep_until(self.ask_at) => self.ask().await?,
+                ready = self.asking.answer(ask) => self.heard(ready?)?,
             }
         }
     }
@@ -165,6 +154,13 @@ impl Drop for Held {
             drop(self.back.try_send(Return::Delivery(self.acker.clone())));
         }
     }
+}
+
+/// How many messages are ready in the queue, which is declared anew where it is gone.
+fn question(topology: &Arc<Topology>, link: &Arc<Link>, channel: &Channel, queue: &str) -> Question {
+    let (topology, link) = (Arc::clone(topology), Arc::clone(link));
+    let (channel, queue) = (channel.clone(), queue.to_owned());
+    async move { topology.count_work(&link, &channel, &queue).await }.boxed()
 }
 
 /// Whether a quorum queue counted an earlier delivery.

@@ -47,7 +47,9 @@ impl Link {
         };
         cord.stay();
         let (tell, blocked) = watch::channel(None);
-        tokio::spawn(watch_events(address.clone(), connection.events_listener(), tell));
+        let status = connection.status().clone();
+        let stands = move || status.connected();
+        tokio::spawn(watch_events(address.clone(), connection.events_listener(), stands, tell));
         Ok(Self { connection, address, limit, blocked, cord })
     }
 
@@ -139,10 +141,12 @@ async fn dialled(broker: &Broker, tied: &Tied) -> io::Result<Socket> {
     timeout(limit, dial).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
-/// Follows what the broker says of a connection, until it ends.
+/// Follows what the broker says of a connection, until it ends. Errors of its AMQP channels are told here too: the
+/// connection stands after those, and stays blocked if it was.
 async fn watch_events(
     address: String,
     events: impl futures_core::Stream<Item = Event>,
+    stands: impl Fn() -> bool,
     blocked: watch::Sender<Option<String>>,
 ) {
     let mut events = std::pin::pin!(events);
@@ -160,12 +164,35 @@ async fn watch_events(
                 tracing::info!(broker = address, "the broker blocks publishers no longer");
                 blocked.send_replace(None);
             }
+            Event::Error(error) if stands() => {
+                tracing::debug!(broker = address, %error, "a channel of a connection ended");
+            }
             Event::Error(error) => {
                 tracing::warn!(broker = address, %error, "a connection broke");
                 // nobody need wait for it any more
                 blocked.send_replace(None);
             }
             _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::stream;
+    use lapin::ErrorKind;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn only_the_end_of_the_connection_ends_a_block() {
+        let low = "low on memory".to_owned();
+        for (stands, left) in [(true, Some(low.clone())), (false, None)] {
+            let (tell, told) = watch::channel(None);
+            let error = ErrorKind::ChannelsLimitReached.into();
+            let events = stream::iter([Event::ConnectionBlocked(low.clone()), Event::Error(error)]);
+            watch_events("mq".to_owned(), events, || stands, tell).await;
+            assert_eq!(*told.borrow(), left, "{stands}");
         }
     }
 }

@@ -1,11 +1,16 @@
 //! The one-shot night for a crontab: enqueue what is due, send it, drain, end.
 
+mod left;
+#[cfg(test)]
+mod tests;
+
 use std::{pin::pin, sync::Arc, time::Duration};
 
 use anyhow::{Context, bail};
 use config::Config;
 use domain::{Instant, Night};
-use night_ledger::{Class, Line, Sums};
+use left::Left;
+use night_ledger::{Class, Line, StoreError, Sums};
 use plumbing::Span;
 use scheduler::{Scheduler, Settings};
 use serde_json::json;
@@ -22,6 +27,14 @@ const MOST_FAILURES: u32 = 30;
 /// The longest pause between two looks at the queue.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// How the work ended.
+struct Worked {
+    /// Whether all was done that could be. It is not where the run was stopped.
+    whole: bool,
+    /// Users of the campaigns whose hour had come and who are neither delivered nor closed.
+    open: u64,
+}
+
 /// `stepcast night run --campaign C`
 pub(super) async fn run(config: Config, asked: NightRun) -> anyhow::Result<Ending> {
     logs::start(&config.log)?;
@@ -35,21 +48,40 @@ pub(super) async fn run(config: Config, asked: NightRun) -> anyhow::Result<Endin
     let settings = Settings { prepare_ahead: Span::seconds(0), ..program.config.scheduler.clone() };
     let scheduler = program.scheduler(vec![campaign], settings);
     let before = sums(&program, &asked).await?;
-    let whole = work(&program, scheduler, signal()).await?;
-    report(&program, &asked, &before, whole).await
+    let left = Left::of(&*program.parts.ledger, program.config.scheduler.shards, [asked.campaign.clone()]);
+    let worked = work_on(&program, scheduler, left, signal()).await?;
+    report(&program, &asked, &before, worked).await
 }
 
-/// Schedules and sends until all is done, or until `stop`; whether all was done. What is in flight ends in any case.
+/// Works on all campaigns; whether all was done and nobody is left.
+#[cfg(test)]
 pub(crate) async fn work(
     program: &Program,
     scheduler: Scheduler,
     stop: impl Future<Output = anyhow::Result<()>>,
 ) -> anyhow::Result<bool> {
-    let no_more = CancellationToken::new();
+    let campaigns = program.config.campaigns.iter().map(|c| c.campaign.name.clone());
+    let left = Left::of(&*program.parts.ledger, program.config.scheduler.shards, campaigns);
+    work_on(program, scheduler, left, stop).await.map(|worked| worked.whole && worked.open == 0)
+}
+
+/// Schedules and sends until all is done, or until `stop`. What is in flight ends in any case.
+async fn work_on(
+    program: &Program,
+    scheduler: Scheduler,
+    mut left: Left<'_>,
+    stop: impl Future<Output = anyhow::Result<()>>,
+) -> anyhow::Result<Worked> {
+    let (no_more, over) = (CancellationToken::new(), CancellationToken::new());
+    // the stores are looked after until the last push is recorded
+    let _over = over.clone().drop_guard();
+    if let Some(lookout) = program.lookout.clone() {
+        tokio::spawn(async move { lookout.watch(over).await });
+    }
     let sending = tokio::spawn(sender::run(Arc::clone(&program.parts), no_more.clone()));
-    let whole = tokio::select! {
+    let drained = tokio::select! {
         error = program.ended() => Err(error.into()),
-        end = drain(program, scheduler, stop) => end,
+        end = drain(program, scheduler, &mut left, stop) => end,
     };
     no_more.cancel();
     let longest = longest_drain(&program.config);
@@ -59,39 +91,37 @@ pub(crate) async fn work(
             bail!("the sender was still at work after {longest:?}; its batches come again at the next run")
         }
     }
-    whole
+    let (whole, at) = drained?;
+    // by the ledger as it is once nothing is in flight any more
+    Ok(Worked { whole, open: left.users(at).await? })
 }
 
-/// Ticks until everything that has fired is published and the queue and its ladder are empty, at the latest until the
-/// last deadline, and until everything that was missed is counted; answers whether that is so. It is not where `stop`
-/// comes first, which is heard between two ticks: what a tick has published it also records.
+/// Ticks until everything that has fired is published, the queue and its ladder are empty and by the ledger nobody is left,
+/// at the latest until the last deadline, and until everything that was missed is counted; answers whether that is so,
+/// and when it last looked. It is not so where `stop` comes first, which is heard between two ticks: what a tick has
+/// published it also records.
 async fn drain(
     program: &Program,
     mut scheduler: Scheduler,
+    left: &mut Left<'_>,
     stop: impl Future<Output = anyhow::Result<()>>,
-) -> anyhow::Result<bool> {
+) -> anyhow::Result<(bool, Instant)> {
     let (mut failures, mut pause) = (0, Duration::ZERO);
     let mut last_deadline: Option<Instant> = None;
     let mut stop = pin!(stop);
     loop {
         tokio::select! {
             biased;
-            end = &mut stop => return end.map(|()| false),
+            end = &mut stop => return end.map(|()| (false, program.clock.now())),
             () = tokio::time::sleep(pause) => {}
         }
         let now = program.clock.now();
-        match scheduler.tick(now).await {
-            Ok(ticked) => {
-                failures = 0;
-                last_deadline = last_deadline.max(scheduler.last_deadline());
-                let over = last_deadline.is_none_or(|deadline| deadline <= now);
-                if !ticked.behind && (over || !ticked.publishing && empty(program).await?) {
-                    return Ok(true);
-                }
-            }
+        match drained(program, &mut scheduler, left, &mut last_deadline, now).await {
+            Ok(true) => return Ok((true, now)),
+            Ok(false) => failures = 0,
             Err(error) if failures < MOST_FAILURES => {
                 failures += 1;
-                tracing::warn!(%error, failures, "the scheduler could not do its work and tries again");
+                tracing::warn!(%error, failures, "the night could not be worked on and is tried again");
             }
             Err(error) => return Err(error.into()),
         }
@@ -99,7 +129,23 @@ async fn drain(
     }
 }
 
-async fn empty(program: &Program) -> anyhow::Result<bool> {
+/// One tick, and whether nothing is left to be done after it.
+async fn drained(
+    program: &Program,
+    scheduler: &mut Scheduler,
+    left: &mut Left<'_>,
+    last_deadline: &mut Option<Instant>,
+    now: Instant,
+) -> Result<bool, StoreError> {
+    let ticked = scheduler.tick(now).await?;
+    *last_deadline = (*last_deadline).max(scheduler.last_deadline());
+    let over = last_deadline.is_none_or(|deadline| deadline <= now);
+    // the ledger last: a queue need not know what is being worked, and another scheduler may have published
+    Ok(!ticked.behind && (over || !ticked.publishing && empty(program).await?) && !left.in_time(now).await?)
+}
+
+/// Whether nothing is in the queue or its ladder, as far as the queue can tell.
+async fn empty(program: &Program) -> Result<bool, StoreError> {
     for channel in program.parts.lines.keys() {
         let depth = program.parts.queue.depth(channel).await?;
         if depth.ready + depth.unacked.unwrap_or(0) + depth.delayed > 0 {
@@ -131,7 +177,7 @@ async fn report(
     program: &Program,
     asked: &NightRun,
     before: &[(Night, Sums)],
-    whole: bool,
+    worked: Worked,
 ) -> anyhow::Result<Ending> {
     let changed: Vec<_> =
         sums(program, asked).await?.into_iter().filter(|after| !before.contains(after)).collect();
@@ -145,8 +191,14 @@ async fn report(
         |nights: &[(Night, Sums)]| nights.iter().map(|(_, sums)| unreached(&sums.total())).sum::<u64>();
     let old: Vec<_> = before.iter().filter(|(n, _)| changed.iter().any(|(m, _)| n == m)).cloned().collect();
     let nobody = delivered(&changed) == delivered(&old) && lost(&changed) > lost(&old);
-    let result = if !whole {
+    let result = if !worked.whole {
         "stopped"
+    } else if worked.open > 0 {
+        tracing::error!(
+            users = worked.open,
+            "the hour of users has come who are neither delivered nor closed"
+        );
+        "open"
     } else if missed > 0 {
         "missed"
     } else if nobody {
@@ -160,46 +212,21 @@ async fn report(
     if asked.json {
         say!(
             "{}",
-            json!({ "campaign": asked.campaign, "result": result, "missed": missed, "nights": nights })
+            json!({
+                "campaign": asked.campaign,
+                "result": result,
+                "missed": missed,
+                "open": worked.open,
+                "nights": nights,
+            })
         );
     } else {
         nights.iter().for_each(night::print);
         say!("{result}");
     }
     Ok(match result {
-        "stopped" | "nobody_reached" => Ending::Failed,
+        "stopped" | "open" | "nobody_reached" => Ending::Failed,
         "missed" => Ending::Missed,
         _ => Ending::Done,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use std::future::{pending, ready};
-
-    use super::*;
-    use crate::testing::Town;
-
-    #[tokio::test]
-    async fn a_stop_ends_what_is_in_flight_and_leaves_the_rest_to_the_next_run() {
-        let town = Town::new(50, 50).await;
-        let program = &town.program;
-        // stopped at once: nothing was begun
-        assert!(!work(program, program.whole_scheduler(), ready(Ok(()))).await.unwrap());
-        assert_eq!(town.sums().await.due, 0);
-        // stopped when everybody is sealed
-        let sealed = async {
-            while program.parts.ledger.sums(&town.night()).await.unwrap().total().due < 50 {
-                tokio::task::yield_now().await;
-            }
-            Ok(())
-        };
-        work(program, program.whole_scheduler(), sealed).await.unwrap();
-        let between = town.sums().await;
-        assert_eq!(between.delivered + between.open, 50);
-        // not stopped
-        assert!(work(program, program.whole_scheduler(), pending()).await.unwrap());
-        let after = town.sums().await;
-        assert_eq!((after.delivered, after.open, after.duplicates), (50, 0, 0));
-    }
 }

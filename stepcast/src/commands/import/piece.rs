@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use anyhow::Context;
 use serde_json::{Value, json};
 
 use crate::{access::Access, endings::Ending, say::say};
@@ -70,10 +71,9 @@ impl<'a> Pieces<'a> {
 
     async fn post(&mut self) -> anyhow::Result<()> {
         let lines = std::mem::take(&mut self.lines);
-        if lines.is_empty() {
-            return Ok(());
-        }
-        let answer = self.access.post(self.path, std::mem::take(&mut self.body)).await?;
+        let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return Ok(()) };
+        let answer = self.access.post(self.path, std::mem::take(&mut self.body)).await;
+        let answer = answer.with_context(|| unconfirmed(*first, *last))?;
         for (name, count) in answer["counts"].as_object().into_iter().flatten() {
             *self.counts.entry(name.clone()).or_default() += count.as_u64().unwrap_or(0);
         }
@@ -85,6 +85,14 @@ impl<'a> Pieces<'a> {
         }
         Ok(())
     }
+}
+
+/// How far a file is in that could not be imported to its end.
+fn unconfirmed(first: u64, last: u64) -> String {
+    format!(
+        "line {first} is the first that was not confirmed: the rows before it are in, but for those refused; those from \
+         line {first} to {last} may be in or not; those after are not"
+    )
 }
 
 impl Told {
@@ -112,5 +120,39 @@ impl Told {
     /// A refused row makes the import a failed one, though all others are in.
     pub(super) fn ending(&self) -> Ending {
         if self.refused > 0 { Ending::Failed } else { Ending::Done }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use axum::{Json, Router, http::StatusCode, routing::post};
+
+    use super::*;
+
+    /// Takes so many pieces and then none.
+    fn taking(most: usize) -> Access {
+        let taken = std::sync::Arc::new(AtomicUsize::new(0));
+        let answer = async move || match taken.fetch_add(1, Ordering::SeqCst) < most {
+            true => Ok(Json(json!({ "counts": { "added": PIECE } }))),
+            false => Err((StatusCode::SERVICE_UNAVAILABLE, Json(json!({ "error": "the stores are away" })))),
+        };
+        Access::Own(Router::new().route("/ops/v1/steps", post(answer)))
+    }
+
+    #[tokio::test]
+    async fn an_import_that_fails_says_which_lines_are_in() {
+        let access = taking(1);
+        let mut pieces = Pieces::new(&access, "/ops/v1/steps");
+        // the first line is the header
+        let last = u64::try_from(PIECE).unwrap() + 12;
+        for line in 2..=last {
+            pieces.add(line, "{}").await.unwrap();
+        }
+        let error = format!("{:#}", pieces.end().await.err().unwrap());
+        let first = format!("line {} is the first", PIECE + 2);
+        assert!(error.contains(&first) && error.contains(&format!("to {last} ")), "{error}");
+        assert!(error.contains("503") || error.contains("stores are away"), "{error}");
     }
 }
