@@ -6,6 +6,8 @@ mod row;
 mod tables;
 mod translate;
 
+use std::collections::BTreeMap;
+
 use domain::Zone;
 
 pub use self::{
@@ -14,7 +16,7 @@ pub use self::{
     tables::{Kind, MOST_KINDS},
 };
 use self::{part::Part, tables::Tables};
-use crate::{PARTS, page::body};
+use crate::{PARTS, StoreError, page::body};
 
 /// Zone, channels and consent of every user, loaded once and then followed by the change log: a byte or two a user where
 /// uids are dense, seven where they are random. What is too old to matter to a night that may still be sealed (14 days
@@ -26,6 +28,8 @@ pub struct Column {
     epoch: u32,
     loaded: bool,
     users: u64,
+    /// Pages that could not be read when they were last changed.
+    unreadable: BTreeMap<u32, StoreError>,
     /// So many kinds say that most of them may be gone, and that it is time to load anew.
     stale_at: usize,
 }
@@ -33,7 +37,15 @@ pub struct Column {
 impl Default for Column {
     fn default() -> Self {
         let parts = (0..PARTS).map(|_| Part::default()).collect();
-        Self { parts, tables: Tables::default(), epoch: 0, loaded: false, users: 0, stale_at: usize::MAX }
+        Self {
+            parts,
+            tables: Tables::default(),
+            epoch: 0,
+            loaded: false,
+            users: 0,
+            unreadable: BTreeMap::new(),
+            stale_at: usize::MAX,
+        }
     }
 }
 
@@ -46,6 +58,12 @@ impl Column {
     /// How many users are in it.
     pub fn users(&self) -> u64 {
         self.users
+    }
+
+    /// The pages that could not be read when they were last changed, by number, each with its error. Their rows are those of
+    /// before, or none.
+    pub fn unreadable(&self) -> impl Iterator<Item = (u32, &StoreError)> {
+        self.unreadable.iter().map(|(number, error)| (*number, error))
     }
 
     /// How many bytes of memory it takes.

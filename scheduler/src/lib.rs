@@ -2,6 +2,7 @@
 
 mod agenda;
 mod first_error;
+mod held_back;
 mod metrics;
 mod once;
 mod plan;

@@ -33,7 +33,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// For a system's cron: ticks until everything that has fired and is inside its deadline is sealed, published and confirmed,
 /// waiting out the window, and what was missed is counted; then gives its shards up. What is ahead is the next run's. Shards of
-/// other schedulers that live are left to them, and taken over where one dies meanwhile.
+/// other schedulers that live are left to them, and taken over where one dies meanwhile. Nights older than 14 days are
+/// forgotten at the end; dead letters are left to the schedulers that stay.
 ///
 /// # Errors
 /// The error of the last of 30 failed ticks in a row.
@@ -44,6 +45,12 @@ pub async fn once(
 ) -> Result<Once, StoreError> {
     scheduler.only_what_fired();
     let end = until_done(&mut scheduler, clock, &stop).await;
+    if end.as_ref().is_ok_and(|once| once.whole) {
+        let forgetting = scheduler.forget_nights(clock.now());
+        if let Some(Err(error)) = stop.run_until_cancelled(forgetting).await {
+            tracing::warn!(%error, "old nights could not be forgotten: the next run tries again");
+        }
+    }
     give_up(&mut scheduler).await;
     end
 }

@@ -3,14 +3,20 @@ use domain::{BatchId, Instant, SealKey};
 use job_queue::{Batch, BatchEntry, BatchZone, MOST_UIDS};
 use night_ledger::Seal;
 
+use crate::held_back::HeldBack;
+
 /// A seal on its way into the queue: its batches in order, and how many of them are confirmed.
 pub(crate) struct Plan {
     pub(crate) key: SealKey,
     /// Whether its campaign is ours to publish; what is not is only closed.
     pub(crate) ours: bool,
     pub(crate) deadline: Instant,
-    /// Batches confirmed by the queue.
+    /// Batches confirmed by the queue and recorded in the ledger.
     pub(crate) confirmed: u32,
+    /// Batches confirmed by the queue, at least as many: those beyond are in it, and only have to be recorded.
+    pub(crate) queued: u32,
+    /// Set while they could not be recorded.
+    pub(crate) held_back: Option<HeldBack>,
     /// The epoch under which this owner writes checkpoints.
     pub(crate) epoch: u64,
     /// Without its users once all are published: they are most of it.
@@ -23,14 +29,16 @@ impl Plan {
     pub(crate) fn new(key: SealKey, seal: Seal, ours: bool, epoch: u64, confirmed: u32) -> Self {
         let deadline = seal.deadline().unwrap_or(key.instant);
         let (cuts, users) = (seal.batches(MOST_UIDS), seal.due.len());
-        let mut plan = Self { key, ours, deadline, confirmed: 0, epoch, cuts, users, seal };
+        let mut plan =
+            Self { key, ours, deadline, confirmed: 0, queued: 0, held_back: None, epoch, cuts, users, seal };
         plan.confirm(confirmed);
         plan
     }
 
-    /// Notes that so many batches are confirmed.
+    /// Notes that so many batches are confirmed and recorded.
     pub(crate) fn confirm(&mut self, batches: u32) {
-        self.confirmed = batches;
+        (self.confirmed, self.queued) = (batches, self.queued.max(batches));
+        self.held_back = None;
         if self.cut(batches).is_none() || !self.ours {
             self.seal.due = Vec::new();
         }
@@ -46,15 +54,20 @@ impl Plan {
         self.publishable(now) && self.key.instant <= now && self.next_due().is_some()
     }
 
-    /// When the next batch is due; `None` when all are confirmed.
+    /// When the next batch that is not recorded is due; `None` when all are.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         self.cut(self.confirmed).map(|(slot, ..)| self.due_at(*slot))
     }
 
-    /// The batches that are due at `now`, at most `most`, and how many are confirmed when they are.
+    /// When the next batch that is not in the queue is due; `None` when all are.
+    pub(crate) fn next_slot(&self) -> Option<Instant> {
+        self.cut(self.queued).map(|(slot, ..)| self.due_at(*slot))
+    }
+
+    /// The batches that are due at `now` and not in the queue, at most `most`, and how many are in it when they are.
     pub(crate) fn due(&self, now: Instant, most: usize) -> (Vec<Batch>, u32) {
         let mut batches = Vec::new();
-        let mut upto = self.confirmed;
+        let mut upto = self.queued;
         while batches.len() < most
             && let Some((slot, ..)) = self.cut(upto)
             && self.due_at(*slot) <= now
@@ -65,9 +78,9 @@ impl Plan {
         (batches, upto)
     }
 
-    /// Users before the first unconfirmed batch.
-    pub(crate) fn published_users(&self) -> u32 {
-        let users = self.cut(self.confirmed).map_or(self.users, |(.., users)| users.start);
+    /// Users in the batches that are in the queue: those of ours, and the first `recorded`, which may be another's.
+    pub(crate) fn published_users(&self, recorded: u32) -> u32 {
+        let users = self.cut(self.queued.max(recorded)).map_or(self.users, |(.., users)| users.start);
         u32::try_from(users).unwrap_or(u32::MAX)
     }
 

@@ -1,3 +1,4 @@
+mod climb;
 mod fair;
 
 use std::{
@@ -10,7 +11,7 @@ use futures_util::{StreamExt, stream};
 use night_ledger::{Group, NightLedger, Owner, ShardLease, StoreError};
 use tokio::time::timeout;
 
-use self::fair::Live;
+use self::{climb::Bid, fair::Live};
 use crate::first_error::FirstError;
 
 /// The shards this scheduler owns, each with its epoch, held by leases that are renewed in a third of their term; and which
@@ -19,6 +20,8 @@ pub(crate) struct Shards {
     owner: Owner,
     term: Duration,
     held: BTreeMap<Shard, Lease>,
+    /// Shards of which a night is held under this epoch, which is above that of our lease: one above it is wanted.
+    outbid: BTreeMap<Shard, u64>,
     live: Live,
     renewed: Option<Instant>,
     /// When the leases were last renewed or kept.
@@ -42,8 +45,8 @@ const AT_ONCE: usize = 32;
 
 impl Shards {
     pub(crate) fn new(owner: Owner, term: Duration) -> Self {
-        let (held, live) = (BTreeMap::new(), Live::new(owner));
-        Self { owner, term, held, live, renewed: None, kept: None, from: 0, whole: false }
+        let (held, outbid, live) = (BTreeMap::new(), BTreeMap::new(), Live::new(owner));
+        Self { owner, term, held, outbid, live, renewed: None, kept: None, from: 0, whole: false }
     }
 
     /// The epoch of a shard this owner holds.
@@ -81,6 +84,20 @@ impl Shards {
         self.renewed = None;
     }
 
+    /// Takes a shard for lost of which a night is held under epoch `above`, and has a lease above it asked for at the next
+    /// opportunity, unless it is another's.
+    pub(crate) fn outbid(&mut self, shard: Shard, above: u64) {
+        self.held.remove(&shard);
+        let known = self.outbid.entry(shard).or_default();
+        *known = above.max(*known);
+        self.again();
+    }
+
+    /// Whether a shard is held, or was not found to be another's since it was outbid.
+    pub(crate) fn wants(&self, shard: Shard) -> bool {
+        self.held.contains_key(&shard) || self.outbid.contains_key(&shard)
+    }
+
     /// Announces this scheduler, gives up what is another's among those that live, and takes or renews the leases on its
     /// own shards of the first `count`. A shard that could not be renewed is held until its term ran out, then it may be
     /// another's. Nothing may be on its way to the queue: the other may begin at once.
@@ -91,15 +108,19 @@ impl Shards {
     ) -> Result<(), StoreError> {
         let (began, mut first) = (Instant::now(), FirstError::default());
         first.note(self.announce(ledger).await);
-        let foreign: Vec<_> = self.held.keys().copied().filter(|s| !self.live.owns(*s)).collect();
+        let mine = self.held.keys().chain(self.outbid.keys()).copied();
+        let foreign: Vec<_> = mine.filter(|shard| !self.live.owns(*shard)).collect();
         first.note(self.release(ledger, foreign).await);
+        let live = &self.live;
+        self.outbid.retain(|shard, _| live.owns(*shard) && shard.0 < count.get());
         let from = self.from % count.get();
         let own = (from..count.get()).chain(0..from).map(Shard);
         let own: Vec<_> = own.filter(|shard| self.live.owns(*shard)).collect();
         let wanted = own.len();
         first.note(self.lease(ledger, own).await);
         self.whole = first.none() && self.live.known() && self.held.len() >= wanted;
-        self.renewed = first.none().then_some(began);
+        // a lease that is not high enough yet is asked for again at the next tick
+        self.renewed = (first.none() && self.outbid.is_empty()).then_some(began);
         first.end()
     }
 
@@ -117,7 +138,8 @@ impl Shards {
         let mut first = FirstError::default();
         // first, so that none of the others takes it for the rightful owner any more
         first.note(self.in_time(ledger.leave(Group::Schedulers, self.owner)).await);
-        let held = self.held.keys().copied().collect();
+        let held = self.held.keys().chain(self.outbid.keys()).copied().collect();
+        self.outbid.clear();
         first.note(self.release(ledger, held).await);
         self.renewed = None;
         first.end()
@@ -132,20 +154,25 @@ impl Shards {
     }
 
     async fn lease(&mut self, ledger: &dyn NightLedger, shards: Vec<Shard>) -> Result<(), StoreError> {
-        let (owner, term) = (self.owner, self.term);
+        let (term, bid) = (self.term, Bid { owner: self.owner, term: self.term, began: Instant::now() });
         let (mut first, mut failures, mut from) = (FirstError::default(), 0, self.from);
-        let asking = stream::iter(shards).map(|shard| async move {
-            let asked = Instant::now();
-            let lease = in_time(term, ledger.lease_shard(shard, owner, term)).await;
+        let shards: Vec<_> =
+            shards.into_iter().map(|shard| (shard, self.outbid.get(&shard).copied())).collect();
+        let asking = stream::iter(shards).map(|(shard, above)| async move {
+            let (asked, lease) = bid.lease(ledger, shard, above).await;
             (shard, asked, lease)
         });
         let mut answers = asking.buffer_unordered(AT_ONCE);
         while let Some((shard, asked, lease)) = answers.next().await {
             match first.note(lease) {
+                Some(ShardLease::Held(epoch))
+                    if self.outbid.get(&shard).is_some_and(|above| epoch <= *above) => {}
                 Some(ShardLease::Held(epoch)) => {
+                    self.outbid.remove(&shard);
                     self.held.insert(shard, Lease { epoch, until: asked + term });
                 }
                 Some(ShardLease::Taken) => {
+                    self.outbid.remove(&shard);
                     self.held.remove(&shard);
                 }
                 None => {

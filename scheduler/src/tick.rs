@@ -1,5 +1,6 @@
 mod closing;
 mod following;
+mod forgetting;
 mod owning;
 mod publishing;
 mod sealing;
@@ -18,8 +19,8 @@ use domain::{Campaign, CampaignName, Instant, Night, SealKey, Shard};
 use job_queue::JobQueue;
 use night_ledger::{ClosedOpen, NightLedger, Owner, StoreError};
 
-use self::{closing::GRACE, sealing::HeldBack, turn::Turn, upcoming::Agenda};
-use crate::{Metrics, Settings, plan::Plan, shards::Shards};
+use self::{closing::GRACE, forgetting::Forgetting, owning::Outbid, turn::Turn, upcoming::Agenda};
+use crate::{Metrics, Settings, held_back::HeldBack, plan::Plan, shards::Shards};
 
 /// Puts the night's work into the queue. It calls nobody and waits for nobody but the stores and the queue's confirm.
 pub struct Scheduler {
@@ -45,7 +46,13 @@ pub struct Scheduler {
     settled: HashSet<(Night, Instant)>,
     /// Entries whose seals failed.
     held_back: HashMap<(Night, Instant), HeldBack>,
-    forgotten: Option<Instant>,
+    /// Places of ours that were found under a higher epoch.
+    outbid: Outbid,
+    forgetting: Forgetting,
+    /// Whether it is one run: what is old is forgotten at its end.
+    ends_by_itself: bool,
+    /// Pages of the directory that could not be read, as of the last refresh.
+    unreadable: usize,
 }
 
 /// What a tick did.
@@ -96,7 +103,10 @@ impl Scheduler {
             sealed: HashSet::new(),
             settled: HashSet::new(),
             held_back: HashMap::new(),
-            forgotten: None,
+            outbid: Outbid::default(),
+            forgetting: Forgetting::of(owner),
+            ends_by_itself: false,
+            unreadable: 0,
         }
     }
 
@@ -111,8 +121,9 @@ impl Scheduler {
     }
 
     /// Does everything that is to be done at `now`: takes shards, seals what is ahead or inside its deadline, publishes the
-    /// slots that are due, and only then seals what was missed, closes what is past its deadline and forgets what is old.
-    /// All of it is tried, whatever fails; the first error is answered, and the next tick goes on where this one stopped.
+    /// slots that are due, and only then seals what was missed, closes what is past its deadline, and has what is old
+    /// forgotten beside the ticks. All of it is tried, whatever fails; the first error is answered, and the next tick goes
+    /// on where this one stopped.
     pub async fn tick(&mut self, now: Instant) -> Result<Ticked, StoreError> {
         let mut turn = Turn::new(now);
         if self.shards.due() {
@@ -131,8 +142,8 @@ impl Scheduler {
         turn.note(end);
         let end = self.close(&mut turn).await;
         turn.note(end);
-        let end = self.forget(now).await;
-        turn.note(end);
+        turn.note(self.look_at_outbid());
+        turn.note(self.forget(now));
         Metrics::count(&self.metrics.held, self.shards.epochs().len());
         Metrics::count(&self.metrics.members, self.shards.members());
         let mut ticked = turn.end()?;
@@ -148,8 +159,9 @@ impl Scheduler {
         self.shards.leave(&*self.ledger).await
     }
 
-    /// Seals nothing ahead of its hour.
+    /// Seals nothing ahead of its hour, and forgets nothing by itself.
     pub(crate) fn only_what_fired(&mut self) {
+        self.ends_by_itself = true;
         self.settings.prepare_ahead = plumbing::Span::seconds(0);
     }
 

@@ -1,3 +1,6 @@
+#[cfg(test)]
+mod tests;
+
 use domain::Instant;
 use futures_util::{StreamExt, stream};
 
@@ -18,11 +21,15 @@ pub struct Refreshed {
     pub pages: usize,
     /// How many of the parts were read whole; all of them the first time.
     pub whole: usize,
+    /// How many pages, of those read now or before, could not be made out, and have the rows of before; see
+    /// [`Column::unreadable`].
+    pub unreadable: usize,
 }
 
 impl Column {
     /// Loads the directory the first time, and follows its change log from then on. After an error each page is as it was
-    /// or newer, and the next refresh goes on from there. `now` says what is too old to be kept: nights up to two weeks
+    /// or newer, and the next refresh goes on from there. A page that was read and cannot be made out keeps the rows of
+    /// before, none the first time, until it is changed, and holds up no other. `now` says what is too old to be kept: nights up to two weeks
     /// before it can be sealed from the column.
     pub async fn refresh(
         &mut self,
@@ -33,8 +40,12 @@ impl Column {
             // kinds that nobody is of any more: only loading anew forgets them
             let mut fresh = Self::default();
             let refreshed = fresh.follow(directory, now).await?;
-            *self = fresh;
-            return Ok(refreshed);
+            if refreshed.unreadable == 0 {
+                *self = fresh;
+                return Ok(refreshed);
+            }
+            // it would lack the rows of those pages
+            self.stale_at = self.stale_at.saturating_mul(2);
         }
         self.follow(directory, now).await
     }
@@ -62,8 +73,12 @@ impl Column {
             .buffer_unordered(IN_FLIGHT);
         while let Some((part, numbers, pages)) = reads.next().await {
             for (number, page) in numbers.iter().zip(pages?) {
-                let lines = page.map(|page| self.lines(&page, horizon)).transpose()?;
-                self.put(part, *number, &lines.unwrap_or_default());
+                match page.map(|page| self.lines(&page, horizon)).transpose() {
+                    Ok(lines) => self.put(part, *number, &lines.unwrap_or_default()),
+                    Err(error) => {
+                        self.unreadable.insert(*number, error);
+                    }
+                }
             }
             let place = place(part);
             open[place] -= numbers.len();
@@ -78,11 +93,13 @@ impl Column {
             self.stale_at = FEW_KINDS.max(2 * self.tables.kinds().len());
         }
         let whole = changed.iter().filter(|changed| changed.whole).count();
-        Ok(Refreshed { pages: changed.iter().map(|changed| changed.pages.len()).sum(), whole })
+        let pages = changed.iter().map(|changed| changed.pages.len()).sum();
+        Ok(Refreshed { pages, whole, unreadable: self.unreadable.len() })
     }
 
     /// Puts a page's rows in the place of those that stood there.
     fn put(&mut self, part: u32, number: u32, lines: &[Line]) {
+        self.unreadable.remove(&number);
         let Some(part) = self.parts.get_mut(place(part)) else { return };
         for old in part.page(number).into_iter().flatten() {
             self.users -= 1;
@@ -107,6 +124,8 @@ impl Column {
             for number in gone {
                 self.put(part, number, &[]);
             }
+            self.unreadable
+                .retain(|number, _| number % PARTS != part || changed.pages.binary_search(number).is_ok());
         }
         if let Some(part) = self.parts.get_mut(place(part)) {
             part.upto = changed.upto;

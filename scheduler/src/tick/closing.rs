@@ -1,11 +1,11 @@
-//! The end of a night: what is open past its deadline is closed, what is old is forgotten.
+//! The end of a night: what is open past its deadline is closed.
 
 use chrono::TimeDelta;
-use domain::{Day, Instant, SealKey};
+use domain::{Instant, SealKey};
 use night_ledger::StoreError;
 
 use super::{Scheduler, Turn};
-use crate::{agenda, first_error::FirstError};
+use crate::first_error::FirstError;
 
 /// How long after its deadline a seal with open users is left to the senders before it is closed.
 pub(super) const GRACE: TimeDelta = TimeDelta::minutes(2);
@@ -26,12 +26,14 @@ impl Scheduler {
     async fn close_one(&mut self, key: &SealKey, now: Instant, turn: &mut Turn) -> Result<(), StoreError> {
         let Some(plan) = self.plans.get(key) else { return Ok(()) };
         let progress = self.ledger.seals(&key.night, key.shard).await?;
-        let open = progress.iter().find(|(k, _)| k == key).map_or(0, |(_, p)| p.open);
+        let progress = progress.iter().find(|(k, _)| k == key).map(|(_, p)| *p).unwrap_or_default();
+        // the shard may have been another's meanwhile, who published more
+        let published = plan.published_users(progress.batches);
         // batches in the queue are left to the senders, who expire what is too late by itself
-        if open > 0 && plan.published_users() > 0 && now - plan.deadline < GRACE {
+        if progress.open > 0 && published > 0 && now - plan.deadline < GRACE {
             return Ok(());
         }
-        let closed = self.ledger.close(key, plan.published_users()).await?;
+        let closed = self.ledger.close(key, published).await?;
         if closed.never_worked > 0 {
             tracing::error!(seal = %key, users = closed.never_worked, "published and never worked before the deadline");
         }
@@ -47,27 +49,5 @@ impl Scheduler {
         ticked.closed.uncertain += closed.uncertain;
         self.plans.remove(key);
         Ok(())
-    }
-
-    /// Nights and dead letters older than 14 days go, once an hour is enough.
-    pub(super) async fn forget(&mut self, now: Instant) -> Result<(), StoreError> {
-        if self.forgotten.is_some_and(|at| now >= at && now - at < TimeDelta::hours(1)) {
-            return Ok(());
-        }
-        let mut first = FirstError::default();
-        // two days more: the first day of the range is still some zone's
-        let back = now.checked_sub_signed(TimeDelta::days(agenda::DAYS_BACK + 2));
-        if let Some(day) = back.and_then(|before| Day::of(before.date_naive())) {
-            first.note(self.ledger.forget(day).await);
-            self.sealed.retain(|(night, ..)| night.day >= day);
-            self.settled.retain(|(night, _)| night.day >= day);
-            self.held_back.retain(|(night, _), _| night.day >= day);
-            self.loaded.retain(|(night, _), _| night.day >= day);
-        }
-        first.note(self.queue.forget_dead(agenda::earliest(now)).await);
-        if first.none() {
-            self.forgotten = Some(now);
-        }
-        first.end()
     }
 }

@@ -13,12 +13,16 @@ use super::{Metrics, Scheduler, Turn};
 const BEHIND: Duration = Duration::from_secs(1);
 
 impl Scheduler {
-    /// Refreshes the column once in a while.
+    /// Refreshes the column once in a while. Pages that cannot be read are an error, and in nobody else's way.
     pub(super) async fn follow(&mut self, turn: &mut Turn) -> Result<(), StoreError> {
-        if self.followed.is_some_and(|at| at.elapsed() < BEHIND) {
-            return Ok(());
+        if self.followed.is_none_or(|at| at.elapsed() >= BEHIND) {
+            self.refresh(turn).await?;
         }
-        self.refresh(turn).await
+        if self.unreadable > 0 {
+            let detail = format!("{} pages: their users are known as they were before", self.unreadable);
+            return Err(StoreError::corrupt("a part of the directory", detail));
+        }
+        Ok(())
     }
 
     /// Has in the column what was stored before this tick.
@@ -37,7 +41,13 @@ impl Scheduler {
         self.column = column;
         Metrics::count(&self.metrics.users, self.column.users());
         Metrics::count(&self.metrics.column_bytes, self.column.bytes());
-        refreshed?;
+        let unreadable = refreshed?.unreadable;
+        if unreadable > self.unreadable
+            && let Some((page, error)) = self.column.unreadable().next()
+        {
+            tracing::error!(pages = unreadable, first = page, %error, "pages of the directory cannot be read");
+        }
+        self.unreadable = unreadable;
         // an error is tried again at the next tick
         (turn.fresh, self.followed) = (true, Some(began));
         Ok(())

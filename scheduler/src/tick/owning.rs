@@ -1,13 +1,15 @@
 //! Shards that come and go, and the seals that come with them.
 
+mod outbid;
 mod place;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Instant as RealInstant};
 
 use domain::{Night, Shard, ShardCount};
 use futures_util::{StreamExt, stream};
 use night_ledger::StoreError;
 
+pub(super) use self::outbid::Outbid;
 use self::place::{Place, read};
 use super::{Scheduler, Turn};
 use crate::{first_error::FirstError, plan::Plan};
@@ -21,12 +23,17 @@ impl Scheduler {
         let mut first = FirstError::default();
         let mut counts = BTreeMap::new();
         for night in first.note(self.ledger.nights().await).unwrap_or_default() {
+            if self.forgetting.covers(night.day) {
+                continue;
+            }
             let n = self.ledger.shard_count(&night, self.settings.shards).await;
             counts.extend(first.note(n).map(|n| (night, n)));
         }
         let most = counts.values().copied().fold(self.settings.shards, ShardCount::max);
         let before = self.shards.epochs();
         first.note(self.shards.renew(&*self.ledger, most).await);
+        let shards = &self.shards;
+        self.outbid.retain(|night, shard| counts.contains_key(night) && shards.wants(shard));
         if self.shards.epochs() != before {
             self.settled.clear();
         }
@@ -92,11 +99,11 @@ impl Scheduler {
                         }
                         self.sealed.insert((night.clone(), key.instant, shard));
                     }
+                    self.outbid.accepted(&night, shard);
                     self.loaded.insert((night, shard), epoch);
                 }
                 Some(Place::Outbid(held)) => {
-                    tracing::warn!(%night, %shard, epoch, held, "another scheduler owns the shard under a higher epoch");
-                    self.give_up(&night, shard);
+                    self.give_up(&night, shard, held);
                     lost = true;
                 }
                 None => {}
@@ -105,10 +112,20 @@ impl Scheduler {
         lost
     }
 
-    /// Leaves a night's shard to the other scheduler that has it, and asks for the lease again at the next tick.
-    pub(super) fn give_up(&mut self, night: &Night, shard: Shard) {
+    /// Leaves a night's shard, which is `held` under a higher epoch, to the scheduler that has it, and asks for the lease
+    /// again at the next tick: where nobody has it, under an epoch above that.
+    pub(super) fn give_up(&mut self, night: &Night, shard: Shard, held: u64) {
+        if self.outbid.note(night, shard, RealInstant::now()) {
+            let epoch = self.shards.epoch(shard);
+            tracing::warn!(%night, %shard, epoch, held, "the shard is held under a higher epoch, as if it were another scheduler's");
+        }
         self.plans.retain(|key, _| key.shard != shard || key.night != *night);
         self.loaded.remove(&(night.clone(), shard));
-        self.shards.again();
+        self.shards.outbid(shard, held);
+    }
+
+    /// An error while shards of ours stay under a higher epoch than that of their lease.
+    pub(super) fn look_at_outbid(&self) -> Result<(), StoreError> {
+        self.outbid.lasting(RealInstant::now())
     }
 }

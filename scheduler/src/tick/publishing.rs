@@ -9,7 +9,7 @@ use std::{
 
 use domain::Instant;
 use futures_util::{StreamExt, stream::FuturesUnordered};
-use night_ledger::StoreError;
+use night_ledger::{Raised, StoreError};
 use tokio::{sync::Semaphore, time::sleep};
 
 use self::one::{Bounds, End, publish_plan};
@@ -54,8 +54,8 @@ impl Scheduler {
                         Some(End { key, published, outcome }) => {
                             turn.ticked.published += published;
                             self.metrics.published.inc_by(published);
-                            if first.note(outcome) == Some(false) {
-                                lost.push((key.night, key.shard));
+                            if let Some(Raised::Outbid(held)) = first.note(outcome) {
+                                lost.push((key.night, key.shard, held));
                             }
                         }
                         None => break,
@@ -70,8 +70,8 @@ impl Scheduler {
         }
         // what was lost is published by the other, or by us when it comes back
         turn.ticked.publishing = !lost.is_empty() || self.plans.values().any(|plan| plan.publishing(now));
-        for (night, shard) in lost {
-            self.give_up(&night, shard);
+        for (night, shard, held) in lost {
+            self.give_up(&night, shard, held);
         }
         first.end()
     }

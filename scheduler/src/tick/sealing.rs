@@ -3,11 +3,7 @@
 mod building;
 mod writing;
 
-use std::{
-    collections::BTreeMap,
-    sync::Arc,
-    time::{Duration, Instant as RealInstant},
-};
+use std::{collections::BTreeMap, sync::Arc, time::Instant as RealInstant};
 
 use domain::{Campaign, Instant, Shard, ShardCount, Zone};
 use futures_util::{StreamExt, stream};
@@ -15,25 +11,12 @@ use night_ledger::{Seal, StoreError};
 
 use self::writing::{Standing, write};
 use super::{Scheduler, Turn};
-use crate::{agenda::Entry, first_error::FirstError, plan::Plan};
-
-/// An entry whose seals failed.
-pub(super) struct HeldBack {
-    error: StoreError,
-    /// When it is tried again.
-    until: RealInstant,
-    /// How long it waits if it fails again.
-    next: Duration,
-}
+use crate::{agenda::Entry, first_error::FirstError, held_back::HeldBack, plan::Plan};
 
 /// Entries past their deadline that are sealed in one tick: each goes through the whole column.
 const MOST_PAST: usize = 16;
 /// Seals written at once.
 const AT_ONCE: usize = 8;
-/// How long a failed entry waits when its second try failed, doubled with each further one.
-const WAIT: Duration = Duration::from_millis(250);
-/// The longest such wait.
-const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 impl Scheduler {
     /// Seals what fires within the time to prepare, and what was found unsealed and is inside its deadline. It does not
@@ -74,8 +57,8 @@ impl Scheduler {
     /// Whether an entry that failed is not to be tried again yet; its error is noted again.
     fn waits(&self, entry: &Entry, first: &mut FirstError) -> bool {
         let held = self.held_back.get(&(entry.night.clone(), entry.instant));
-        let held = held.filter(|held| held.until > RealInstant::now());
-        held.is_some_and(|held| first.note::<()>(Err(held.error.clone())).is_none())
+        let error = held.and_then(|held| held.waits(RealInstant::now()));
+        error.is_some_and(|error| first.note::<()>(Err(error.clone())).is_none())
     }
 
     /// Seals an entry; answers whether the column had to be gone through for it.
@@ -84,9 +67,7 @@ impl Scheduler {
         let name = (entry.night.clone(), entry.instant);
         let before = self.held_back.remove(&name);
         if let Err(error) = &end {
-            let wait = before.map_or(Duration::ZERO, |held| held.next);
-            let next = (wait * 2).clamp(WAIT, LONGEST_WAIT);
-            let held = HeldBack { error: error.clone(), until: RealInstant::now() + wait, next };
+            let held = HeldBack::new(error.clone(), before.as_ref(), RealInstant::now());
             self.held_back.insert(name, held);
         }
         end

@@ -103,6 +103,16 @@ async fn old_dead_letters_are_forgotten() {
         rig.queue.bury(letter).await.unwrap();
     }
     rig.tick(now).await;
-    let kept = rig.queue.dead(None, 10).await.unwrap();
+    let began = std::time::Instant::now();
+    let kept = loop {
+        // the first time is within a quarter of an hour, and beside the ticks
+        rig.tick(now + TimeDelta::minutes(15)).await;
+        tokio::task::yield_now().await;
+        let kept = rig.queue.dead(None, 10).await.unwrap();
+        if kept.len() < 2 {
+            break kept;
+        }
+        assert!(began.elapsed() < std::time::Duration::from_secs(20));
+    };
     assert_eq!(kept.iter().map(|(_, l)| l.at).collect::<Vec<_>>(), [now - TimeDelta::days(13)]);
 }

@@ -6,11 +6,15 @@ use plumbing::redb::{ReadableTable, TableDefinition};
 
 use crate::{
     DAILY,
+    log::Log,
     rig::{Rig, at, campaign, user},
 };
 
 /// The ledger's seals, by key.
 const SEALS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("ledger.seals");
+
+/// The directory's pages, by part and number.
+const PAGES: TableDefinition<'_, (u32, u32), &[u8]> = TableDefinition::new("directory.pages");
 
 /// A campaign whose seals the ledger refuses does not stop the other one; the tick that failed is not a whole one.
 #[tokio::test]
@@ -48,6 +52,30 @@ async fn a_publish_that_fails_holds_up_no_other() {
     let lag = rig.scheduler.metrics().slot_lag.get();
     assert!((30.0..60.0).contains(&lag), "{lag}");
     assert_eq!(rig.queue.depth(&"webhook".parse().unwrap()).await.unwrap().ready, 0);
+}
+
+/// A page of the directory that cannot be read is told at every tick, and everybody else has their night.
+#[tokio::test]
+async fn a_page_that_cannot_be_read_holds_up_nobody_else() {
+    let mut rig = Rig::new(campaign(DAILY, 0), 2).await;
+    rig.put((0..40).map(|u| user(u << 40, "UTC")), at("2026-05-10T12:00:00Z")).await;
+    let damaged = rig.file.write(|to| {
+        let mut pages = to.open_table(PAGES)?;
+        let first = pages.first()?.map(|(key, _)| key.value());
+        pages.insert(first.unwrap(), &[0][..])?;
+        Ok(())
+    });
+    damaged.await.unwrap();
+    let log = Log::start();
+    let start = rig.scheduler.metrics().last_tick.get();
+    for second in ["2026-05-10T21:50:00Z", "2026-05-10T22:00:00Z", "2026-05-10T22:00:01Z"] {
+        let end = rig.scheduler.tick(at(second)).await;
+        assert!(matches!(end, Err(StoreError::Corrupt { what: "a part of the directory", .. })), "{end:?}");
+    }
+    assert_eq!(rig.scheduler.metrics().last_tick.get().to_bits(), start.to_bits());
+    let users = rig.queue.depth(&"stub".parse().unwrap()).await.unwrap().users.unwrap();
+    assert!((1..40).contains(&users), "{users}");
+    assert_eq!(log.count("pages of the directory cannot be read"), 1);
 }
 
 /// Seals that cannot be read are read again at the next tick, and the others go out meanwhile.

@@ -5,6 +5,7 @@
 mod catching_up;
 mod counting;
 mod faults;
+mod ledgers;
 mod log;
 mod owners;
 mod rig;

@@ -2,7 +2,10 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -16,6 +19,12 @@ use night_ledger::{
 pub(crate) struct Shared {
     inner: Arc<dyn NightLedger>,
     state: Mutex<State>,
+    /// Held to keep [`NightLedger::forget`] from its end.
+    pub(crate) forgetting: tokio::sync::Mutex<()>,
+    /// How often it was asked for.
+    pub(crate) forgets: AtomicUsize,
+    /// Whether no checkpoint is taken.
+    pub(crate) no_checkpoints: AtomicBool,
 }
 
 #[derive(Default)]
@@ -34,7 +43,18 @@ struct Lease {
 
 impl Shared {
     pub(crate) fn over(inner: Arc<dyn NightLedger>) -> Self {
-        Self { inner, state: Mutex::default() }
+        Self {
+            inner,
+            state: Mutex::default(),
+            forgetting: tokio::sync::Mutex::default(),
+            forgets: AtomicUsize::new(0),
+            no_checkpoints: AtomicBool::new(false),
+        }
+    }
+
+    /// Loses all leases and their epochs.
+    pub(crate) fn lose_leases(&self) {
+        self.state.lock().unwrap().leases.clear();
     }
 
     /// From now on an owner gets no answer about members and leases.
@@ -154,6 +174,9 @@ impl NightLedger for Shared {
     }
 
     async fn checkpoint(&self, key: &SealKey, epoch: u64, batches: u32) -> Result<Raised, StoreError> {
+        if self.no_checkpoints.load(Ordering::SeqCst) {
+            return Err(StoreError::Unavailable("no checkpoint on purpose".into()));
+        }
         self.inner.checkpoint(key, epoch, batches).await
     }
 
@@ -161,12 +184,12 @@ impl NightLedger for Shared {
         self.inner.step(step).await
     }
 
-    async fn pending(&self, key: &SealKey, batch: BatchId) -> Result<Option<Vec<u8>>, StoreError> {
+    async fn pending(&self, key: &SealKey, batch: BatchId) -> Result<Vec<Vec<u8>>, StoreError> {
         self.inner.pending(key, batch).await
     }
 
-    async fn published(&self, key: &SealKey, batch: BatchId) -> Result<(), StoreError> {
-        self.inner.published(key, batch).await
+    async fn published(&self, key: &SealKey, batch: BatchId, bytes: &[u8]) -> Result<(), StoreError> {
+        self.inner.published(key, batch, bytes).await
     }
 
     async fn claims(&self, key: &SealKey, positions: &[u32]) -> Result<Vec<Held>, StoreError> {
@@ -198,6 +221,8 @@ impl NightLedger for Shared {
     }
 
     async fn forget(&self, day: Day) -> Result<u64, StoreError> {
+        self.forgets.fetch_add(1, Ordering::SeqCst);
+        let _held = self.forgetting.lock().await;
         self.inner.forget(day).await
     }
 }

@@ -1,6 +1,9 @@
 //! What an operator stops before it is sealed, and one run for a system's cron.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, atomic::Ordering},
+};
 
 use night_ledger::{Brake, Class};
 use plumbing::Clock;
@@ -45,6 +48,7 @@ async fn one_run_publishes_what_has_fired_and_waits_out_the_window() {
         let scheduler = rig.beside(&shared, 4, owner, std::time::Duration::from_secs(3));
         let end = once(scheduler, &clock, CancellationToken::new()).await.unwrap();
         assert!(shared.holders().is_empty(), "it gives its shards up");
+        assert_eq!(shared.forgets.load(Ordering::SeqCst), 1, "what is old is forgotten at the end");
         end
     };
     // what is ahead is the next run's
