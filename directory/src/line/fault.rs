@@ -19,7 +19,7 @@ pub(super) fn refusal(path: &str, error: &serde_json::Error) -> Refusal {
         return Refusal::new(name, "is given twice");
     }
     match path {
-        "." => Refusal::new("line", "is not a JSON object"),
+        "." | "" => Refusal::new("line", "is not a JSON object"),
         "name" => Refusal::new(path, "a text is wanted"),
         _ if path.starts_with("devices") => Refusal::new(
             path,
@@ -29,8 +29,8 @@ pub(super) fn refusal(path: &str, error: &serde_json::Error) -> Refusal {
     }
 }
 
-/// The name between the backticks after `start`, cut to 40 characters.
+/// The name between the backticks after `start`, cut to 40 characters; `""` for one without any.
 fn quoted(reason: &str, start: &str) -> Option<String> {
     let (name, _) = reason.strip_prefix(start)?.strip_prefix('`')?.split_once('`')?;
-    Some(name.chars().take(40).collect())
+    Some(if name.is_empty() { "\"\"".to_owned() } else { name.chars().take(40).collect() })
 }

@@ -90,6 +90,14 @@ fn faults_name_their_field() {
 }
 
 #[test]
+fn a_field_without_a_name_is_told_too() {
+    for line in [r#"{"":1}"#, r#"{"""#] {
+        let (field, reason) = fault(line);
+        assert!(!field.is_empty() && !reason.is_empty(), "{line}: {field:?} {reason:?}");
+    }
+}
+
+#[test]
 fn no_name_or_address_is_repeated() {
     let lines = [
         r#""SECRET""#,
