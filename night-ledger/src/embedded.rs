@@ -4,6 +4,7 @@ mod brakes;
 mod closing;
 mod counting;
 mod leases;
+mod pending;
 mod seals;
 mod sheet;
 mod steps;
@@ -170,17 +171,12 @@ impl NightLedger for EmbeddedLedger {
         steps::step(&self.file, &self.leases, step).await
     }
 
-    async fn pending(&self, key: &SealKey, batch: BatchId) -> Result<Option<Vec<u8>>, StoreError> {
-        Ok(steps::pending(&self.file, key, batch)?)
+    async fn pending(&self, key: &SealKey, batch: BatchId) -> Result<Vec<Vec<u8>>, StoreError> {
+        Ok(pending::pending(&self.file, key, batch)?)
     }
 
-    async fn published(&self, key: &SealKey, batch: BatchId) -> Result<(), StoreError> {
-        let name = steps::pending_key(key, batch);
-        let done = self.file.write(move |to| {
-            to.open_table(tables::PENDING)?.remove(&name[..])?;
-            Ok(())
-        });
-        Ok(done.await?)
+    async fn published(&self, key: &SealKey, batch: BatchId, bytes: &[u8]) -> Result<(), StoreError> {
+        Ok(pending::published(&self.file, key, batch, bytes).await?)
     }
 
     async fn claims(&self, key: &SealKey, positions: &[u32]) -> Result<Vec<Held>, StoreError> {

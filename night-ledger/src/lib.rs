@@ -104,11 +104,13 @@ pub trait NightLedger: Send + Sync {
     /// next one. See [`Step`].
     async fn step(&self, step: Step) -> Result<Stepped, StoreError>;
 
-    /// What the steps on a batch left to be published, as it was handed in; see [`Step::pending`].
-    async fn pending(&self, key: &SealKey, batch: BatchId) -> Result<Option<Vec<u8>>, StoreError>;
+    /// What the steps on a batch left to be published: of each owner the last it handed in, as it was. See
+    /// [`Step::pending`].
+    async fn pending(&self, key: &SealKey, batch: BatchId) -> Result<Vec<Vec<u8>>, StoreError>;
 
-    /// Forgets what was left to be published: it is.
-    async fn published(&self, key: &SealKey, batch: BatchId) -> Result<(), StoreError>;
+    /// Forgets these bytes of what was left to be published, whoever left them: they are. What was left since in their
+    /// place stays.
+    async fn published(&self, key: &SealKey, batch: BatchId, bytes: &[u8]) -> Result<(), StoreError>;
 
     /// The claims at `positions` of a seal, in their order.
     async fn claims(&self, key: &SealKey, positions: &[u32]) -> Result<Vec<Held>, StoreError>;

@@ -6,6 +6,7 @@ mod closing;
 mod counting;
 mod keys;
 mod nights;
+mod pending;
 mod scripts;
 mod seals;
 mod shards;
@@ -116,12 +117,12 @@ impl NightLedger for RedisLedger {
         steps::step(&self.redis, &step).await
     }
 
-    async fn pending(&self, key: &SealKey, batch: BatchId) -> Result<Option<Vec<u8>>, StoreError> {
-        steps::pending(&self.redis, key, batch).await
+    async fn pending(&self, key: &SealKey, batch: BatchId) -> Result<Vec<Vec<u8>>, StoreError> {
+        pending::pending(&self.redis, key, batch).await
     }
 
-    async fn published(&self, key: &SealKey, batch: BatchId) -> Result<(), StoreError> {
-        steps::published(&self.redis, key, batch).await
+    async fn published(&self, key: &SealKey, batch: BatchId, bytes: &[u8]) -> Result<(), StoreError> {
+        pending::published(&self.redis, key, batch, bytes).await
     }
 
     async fn claims(&self, key: &SealKey, positions: &[u32]) -> Result<Vec<Held>, StoreError> {

@@ -24,7 +24,8 @@ pub struct Step {
     /// Positions to claim, each with the zone it was sealed in.
     pub claim: Vec<(u32, Zone)>,
     /// What has to be published before the batch may be acknowledged: kept in the same step as the outcomes that ask for
-    /// it, so that work that is interrupted publishes the very same. The ledger does not read it. `None` changes nothing.
+    /// it, so that work that is interrupted publishes the very same. The ledger does not read it. It takes the place of what
+    /// this owner left before, and of nobody else's; `None` changes nothing.
     pub pending: Option<Vec<u8>>,
     /// When the chunk was pushed, kept for "when?".
     pub at: Instant,

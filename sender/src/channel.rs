@@ -24,6 +24,9 @@ pub use webhook::{Webhook, WebhookSettings};
 pub trait Channel: Send + Sync {
     /// Pushes to one device, in the time limit of the channel.
     async fn push(&self, push: &Push<'_>) -> Result<(), Fault>;
+
+    /// How long a push takes at most, that is, for how long one that has begun may count as in flight at the provider.
+    fn longest(&self) -> Duration;
 }
 
 /// One push to one device.
@@ -31,8 +34,8 @@ pub trait Channel: Send + Sync {
 pub struct Push<'a> {
     /// Message id, idempotency key and collapse id.
     pub identity: &'a Identity,
-    /// The identity as text; of a user's second and further devices with a mark of the device behind it, so that a
-    /// receiver that keeps to the key does not take them for repeats.
+    /// The identity as text; of all devices of a user but the one that was registered first with a mark of the device
+    /// behind it, so that a receiver that keeps to the key does not take them for repeats.
     pub key: &'a str,
     /// Token or address of the device. A secret: never logged.
     pub address: &'a str,

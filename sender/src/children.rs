@@ -38,6 +38,11 @@ impl Apart {
     pub(crate) fn new(not_before: Option<Instant>, users: impl IntoIterator<Item = BatchEntry>) -> Self {
         Self { not_before, positions: users.into_iter().map(|e| e.position).collect() }
     }
+
+    /// Their positions.
+    pub(crate) fn positions(&self) -> impl Iterator<Item = u32> + '_ {
+        self.positions.iter().copied()
+    }
 }
 
 #[derive(Clone, Default)]
@@ -118,6 +123,20 @@ pub(crate) fn unpack(mut from: &[u8]) -> Result<Vec<Batch>, StoreError> {
         from = rest;
     }
     Ok(messages)
+}
+
+/// Publishes what works on a batch recorded and did not publish, and takes it off the record; what one of them records
+/// meanwhile stays there. Answers who of the batch is now in the queue in another one at the same attempt.
+pub(crate) async fn publish_recorded(parts: &Parts, batch: &Batch) -> Result<BTreeSet<u32>, StoreError> {
+    let (seal, mut elsewhere) = (batch.seal(), BTreeSet::new());
+    for left in parts.ledger.pending(&seal, batch.id).await? {
+        let messages = unpack(&left)?;
+        publish(parts, batch, &messages).await?;
+        parts.ledger.published(&seal, batch.id, &left).await?;
+        let apart = messages.iter().filter(|m| m.id != batch.id && m.attempt == batch.attempt);
+        elsewhere.extend(apart.flat_map(|m| m.entries.iter().map(|e| e.position)));
+    }
+    Ok(elsewhere)
 }
 
 /// Puts the messages a parent left into the queue, and what it gave up among the dead letters; answers when all are

@@ -10,7 +10,7 @@ use night_ledger::{Brake, Brakes, Claim, Done, Outcome, Reason, StoreError};
 
 use crate::{
     parts::{Line, Parts, backoff, jittered},
-    user_push::{Pushed, push_user},
+    user_push::{Gone, Pushed, push_user},
 };
 
 /// What a push needs to know of a user.
@@ -42,6 +42,8 @@ pub(crate) struct Claimed<'a> {
 pub(crate) struct Worked {
     pub(crate) done: Done,
     pub(crate) next: Option<Next>,
+    /// The user's devices that may be dropped when this is booked.
+    pub(crate) gone: Vec<Gone>,
 }
 
 /// The next try of a user.
@@ -67,16 +69,16 @@ pub(crate) async fn push_chunk(
             let (claimed, steps) = (*claimed, *steps);
             let push = async {
                 if brakes.on(zone_of(batch, claimed.entry)) == Some(Brake::Aborted) {
-                    return Pushed::Closed(Reason::Operator);
+                    return (Pushed::Closed(Reason::Operator), Vec::new());
                 }
                 if now >= batch.deadline(claimed.entry) {
-                    return Pushed::Closed(Reason::Deadline);
+                    return (Pushed::Closed(Reason::Deadline), Vec::new());
                 }
                 match user {
-                    None => Pushed::Closed(Reason::Gone),
-                    Some(user) if !user.consent => Pushed::Closed(Reason::OptedOut),
+                    None => (Pushed::Closed(Reason::Gone), Vec::new()),
+                    Some(user) if !user.consent => (Pushed::Closed(Reason::OptedOut), Vec::new()),
                     Some(_) if steps == 0 && campaign.no_steps == NoSteps::Skip => {
-                        Pushed::Closed(Reason::NoSteps)
+                        (Pushed::Closed(Reason::NoSteps), Vec::new())
                     }
                     Some(user) => {
                         push_user(parts, line, campaign, texts, batch, claimed.entry, user, steps).await
@@ -85,8 +87,13 @@ pub(crate) async fn push_chunk(
             };
             // a panic is a failed attempt of this user and nobody else's; how far it got is not known
             let pushed = AssertUnwindSafe(push).catch_unwind().await;
-            let pushed = pushed.unwrap_or(Pushed::Failed { after: None, maybe: true });
-            worked(parts, line, batch, campaign, claimed, pushed, now)
+            let (pushed, gone) = pushed.unwrap_or((Pushed::Failed { after: None, maybe: true }, Vec::new()));
+            let worked = worked(parts, line, batch, campaign, claimed, pushed, now);
+            match worked.done.outcome {
+                // what comes again, be it by a replay, names the devices by their order: it finds all of them
+                Outcome::Retry { .. } | Outcome::Released | Outcome::Closed(Reason::Attempts) => worked,
+                Outcome::Delivered | Outcome::Closed(_) | Outcome::Moved { .. } => Worked { gone, ..worked },
+            }
         })
         .collect();
     let mut all = Vec::with_capacity(claimed.len());
@@ -124,7 +131,7 @@ fn worked(
         Pushed::Failed { after, maybe } => retry(parts, line, batch, claimed, after, maybe, now),
     };
     let zone = zone_of(batch, claimed.entry);
-    Worked { done: Done { position: claimed.entry.position, zone, outcome }, next }
+    Worked { done: Done { position: claimed.entry.position, zone, outcome }, next, gone: Vec::new() }
 }
 
 fn retry(

@@ -3,16 +3,25 @@
 use std::time::Duration;
 
 use directory::{Device, User};
-use domain::{Campaign, ChannelName, Identity};
+use domain::{Campaign, ChannelName, Identity, Instant, Uid};
 use futures_util::future::join_all;
 use job_queue::{Batch, BatchEntry};
 use night_ledger::Reason;
+use tokio::time::timeout;
 
 use crate::{
     Texts, Values,
     channel::{Fault, Push},
     parts::{Line, Parts},
 };
+
+/// A device that its provider reported gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Gone {
+    uid: Uid,
+    address: String,
+    since: Instant,
+}
 
 /// What came of one user's devices together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +45,10 @@ pub(crate) enum Pushed {
 /// How long a channel that takes nothing at all rests before it is tried again.
 const STOPPED: Duration = Duration::from_secs(60);
 
+/// How long those that are gone may keep the next chunk waiting.
+const DROPPING: Duration = Duration::from_secs(2);
+
+/// Pushes to every device of one user on the channel, and answers what came of it and which of the devices are gone.
 #[allow(clippy::too_many_arguments, reason = "each is another part of the one push")]
 pub(crate) async fn push_user(
     parts: &Parts,
@@ -46,17 +59,18 @@ pub(crate) async fn push_user(
     entry: &BatchEntry,
     user: &User,
     steps: u32,
-) -> Pushed {
-    let devices: Vec<&Device> = user.devices.iter().filter(|d| d.channel == line.name).collect();
+) -> (Pushed, Vec<Gone>) {
+    let devices = devices(user, &line.name);
     if devices.is_empty() {
-        return elsewhere(campaign, line, user).map_or(Pushed::Closed(Reason::NoDevice), Pushed::Move);
+        let pushed = elsewhere(campaign, line, user).map_or(Pushed::Closed(Reason::NoDevice), Pushed::Move);
+        return (pushed, Vec::new());
     }
     let values = Values { name: &user.name, steps, day: batch.day };
     let (title, body) = match texts.render(&user.language, values) {
         Ok(text) => text,
         Err(error) => {
             tracing::error!(campaign = %batch.campaign, uid = %user.uid, %error, "the text could not be made");
-            return Pushed::Closed(Reason::Text);
+            return (Pushed::Closed(Reason::Text), Vec::new());
         }
     };
     let identity = Identity { campaign: batch.campaign.clone(), uid: entry.uid, day: batch.day };
@@ -78,13 +92,13 @@ pub(crate) async fn push_user(
         };
         async move { push_device(parts, line, &push).await }
     });
-    let mut faults = Vec::new();
+    let (mut faults, mut gone) = (Vec::new(), Vec::new());
     let mut delivered = false;
     for (device, end) in devices.iter().zip(join_all(pushes).await) {
         match end {
             Ok(()) => delivered = true,
             Err(Some(Fault::DeviceGone { since })) => {
-                drop_device(parts, line, user, device, since).await;
+                gone.push(Gone { uid: user.uid, address: device.address.clone(), since });
                 faults.push(Fault::DeviceGone { since });
             }
             Err(Some(fault)) => faults.push(fault),
@@ -92,11 +106,37 @@ pub(crate) async fn push_user(
             Err(None) => {}
         }
     }
-    match (delivered, faults.is_empty()) {
+    let pushed = match (delivered, faults.is_empty()) {
         (true, _) => Pushed::Delivered,
         (false, true) => Pushed::Closed(Reason::Deadline),
         (false, false) => together(&faults, campaign, line, user),
+    };
+    (pushed, gone)
+}
+
+/// Takes devices that are gone off the directory, once it is booked that this push to their user is over: until then
+/// they keep the places by which the others are named, see [`devices`].
+pub(crate) async fn drop_gone(parts: &Parts, line: &Line, gone: Vec<Gone>) {
+    if gone.is_empty() {
+        return;
     }
+    let dropping = gone.iter().map(|Gone { uid, address, since }| async move {
+        if let Err(error) = parts.directory.drop_device(*uid, &line.name, address, *since).await {
+            // the provider will say so again
+            tracing::warn!(channel = %line.name, %uid, %error, "a device that is gone could not be dropped");
+        }
+    });
+    if timeout(DROPPING, join_all(dropping)).await.is_err() {
+        tracing::warn!(channel = %line.name, devices = gone.len(), "devices that are gone could not all be dropped in time");
+    }
+}
+
+/// The user's devices on the channel, in an order that holds over the retries of a push: by when they were registered,
+/// then by address. The first is pushed to under the bare identity.
+fn devices<'a>(user: &'a User, channel: &ChannelName) -> Vec<&'a Device> {
+    let mut devices: Vec<&Device> = user.devices.iter().filter(|d| d.channel == *channel).collect();
+    devices.sort_unstable_by(|a, b| (a.registered_at, &a.address).cmp(&(b.registered_at, &b.address)));
+    devices
 }
 
 /// Pushes to one device when there is quota; `None` when its deadline passed meanwhile.
@@ -153,11 +193,4 @@ fn together(faults: &[Fault], campaign: &Campaign, line: &Line, user: &User) -> 
 fn elsewhere(campaign: &Campaign, line: &Line, user: &User) -> Option<ChannelName> {
     let after = campaign.channels.iter().skip_while(|c| **c != line.name).skip(1);
     after.into_iter().find(|c| user.devices.iter().any(|d| d.channel == **c)).cloned()
-}
-
-async fn drop_device(parts: &Parts, line: &Line, user: &User, device: &Device, since: domain::Instant) {
-    if let Err(error) = parts.directory.drop_device(user.uid, &line.name, &device.address, since).await {
-        // the provider will say so again
-        tracing::warn!(channel = %line.name, uid = %user.uid, %error, "a device that is gone could not be dropped");
-    }
 }

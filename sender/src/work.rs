@@ -3,6 +3,7 @@
 mod apart;
 mod booking;
 mod chunks;
+mod rest;
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::chunks::{End, Work};
 use crate::{
-    children::{bury, publish, unpack, until},
+    children::{bury, publish_recorded, until},
     parts::{Line, Parts},
 };
 
@@ -21,7 +22,7 @@ use crate::{
 pub enum Ended {
     /// Every user is delivered, closed or in a child that the queue confirmed.
     Done,
-    /// Not worked, or not wholly: unchanged in the ladder.
+    /// Not worked, or not wholly: in the ladder, without those who were set apart.
     Delayed,
     /// Not a batch that can be worked: among the dead letters.
     Buried,
@@ -57,7 +58,6 @@ pub async fn work(
     parts: &Parts,
     line: &Line,
     bytes: &[u8],
-    redelivered: bool,
     stop: &CancellationToken,
 ) -> Result<Ended, StoreError> {
     let batch = match encoding::decode(bytes) {
@@ -78,25 +78,32 @@ pub async fn work(
         bury(parts, &line.name, reason, detail, bytes.to_vec()).await?;
         return Ok(Ended::Buried);
     }
-    // an earlier work may have been interrupted between its record and the queue; one that put the batch back after that
-    // gave it a time
-    if (redelivered || batch.not_before.is_some())
-        && let Some(left) = parts.ledger.pending(&batch.seal(), batch.id).await?
-    {
-        publish(parts, &batch, &unpack(&left)?).await?;
-        parts.ledger.published(&batch.seal(), batch.id).await?;
-    }
+    // an earlier work may have been interrupted between its record and the queue, and the batch may have come a long way
+    // since: from the ladder, or from among the dead letters
+    let elsewhere = publish_recorded(parts, &batch).await?;
     let now = parts.clock.now();
     let over = batch.last_deadline().is_some_and(|deadline| deadline <= now);
     let early = batch.not_before.map(until).unwrap_or_default().min(LONGEST_WAIT);
     let wait = early.max(rest_of(parts, line).unwrap_or_default());
-    let mut work = Work::new(parts, line, &batch, over, stop);
+    let mut work = Work::new(parts, line, &batch, elsewhere, over, stop);
     // past every deadline nothing will be pushed, so no pause matters
-    let end = if wait.is_zero() || over { work.all().await? } else { End::Wait(wait) };
+    let end = if wait.is_zero() || over { work.all().await } else { Ok(End::Wait(wait)) };
+    let end = work.or_wait(end)?;
     // before anything is acknowledged, what was recorded to be tried again must be in the queue
     work.publish_left().await?;
+    if matches!(end, End::Worked) {
+        // also by a work that was cut off from the queue and went on while this one began
+        publish_recorded(parts, &batch).await?;
+    }
+    let rest = work.rest();
     match end {
         End::Worked => Ok(Ended::Done),
+        End::Stopped | End::Wait(_) if rest.entries.is_empty() => Ok(Ended::Done),
+        // whole it would be taken apart once more
+        End::Stopped if work.is_apart() => {
+            parts.queue.publish(&[rest]).await?;
+            Ok(Ended::Delayed)
+        }
         End::Stopped => Ok(Ended::Stopped),
         End::NoSeal => {
             bury(parts, &line.name, DeadReason::UnknownSeal, batch.seal().to_string(), bytes.to_vec())
@@ -107,7 +114,7 @@ pub async fn work(
             // past the deadline it is worked at once, to be expired
             let left =
                 batch.last_deadline().and_then(|deadline| (deadline - now).to_std().ok()).unwrap_or_default();
-            parts.queue.delay(&batch, wait.min(left)).await?;
+            parts.queue.delay(&rest, wait.min(left)).await?;
             Ok(Ended::Delayed)
         }
     }

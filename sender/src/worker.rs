@@ -17,7 +17,7 @@ use self::handling::handle;
 use crate::{
     Consuming,
     lasting::Lasting,
-    membership,
+    membership::{self, reach},
     parts::{Line, Parts, jittered},
 };
 
@@ -60,7 +60,8 @@ async fn run_line(parts: Arc<Parts>, name: ChannelName, stop: CancellationToken)
     let lasting = Lasting::default();
     let mut failures = 0u32;
     while !stop.is_cancelled() {
-        if rests(&parts, line) {
+        // without a share for want of the queue, it is the queue that is tried
+        if parts.guard.is_shut() || (line.limits.resting() && !reach::lost(&parts, line)) {
             parts.metrics.consuming(&name, Consuming::Resting);
             tokio::select! {
                 () = stop.cancelled() => break,

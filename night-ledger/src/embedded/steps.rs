@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use domain::{BatchId, SealKey};
 use plumbing::{
     File, FileError, StoreError,
     redb::{ReadableTable, WriteTransaction},
     varint,
 };
 
-use super::{counting, leases::Leases, sheet::Sheet, tables};
+use super::{counting, leases::Leases, pending, sheet::Sheet, tables};
 use crate::{
     Step, Stepped, fields,
     turn::{Hold, Turned, touched, turn},
@@ -69,9 +68,7 @@ fn write_beside(to: &WriteTransaction, step: &Step, name: &[u8], turned: &Turned
             moved.insert(&tables::with(name.to_vec(), &position.to_be_bytes())[..], channel.as_str())?;
         }
     }
-    if let Some(pending) = &step.pending {
-        to.open_table(tables::PENDING)?.insert(&pending_key(&step.seal, step.batch)[..], &pending[..])?;
-    }
+    pending::keep(to, step)?;
     log(to, step, name, &turned.booked)
 }
 
@@ -91,16 +88,6 @@ fn log(to: &WriteTransaction, step: &Step, name: &[u8], booked: &[u32]) -> Resul
     }
     to.open_table(tables::WORKED)?.insert(&key[..], &value[..])?;
     Ok(())
-}
-
-/// What the steps on a batch left to be published.
-pub(super) fn pending(file: &File, seal: &SealKey, batch: BatchId) -> Result<Option<Vec<u8>>, FileError> {
-    let table = file.read()?.open_table(tables::PENDING)?;
-    Ok(table.get(&pending_key(seal, batch)[..])?.map(|bytes| bytes.value().to_vec()))
-}
-
-pub(super) fn pending_key(seal: &SealKey, batch: BatchId) -> Vec<u8> {
-    tables::with(tables::seal(seal), &batch.0.to_be_bytes())
 }
 
 /// Whether a row of the log names `position`.

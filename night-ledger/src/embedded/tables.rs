@@ -33,7 +33,7 @@ pub(super) const CLAIMS: TableDefinition<'_, Bytes, Bytes> = TableDefinition::ne
 pub(super) const SUMS: TableDefinition<'_, Bytes, Bytes> = TableDefinition::new("ledger.sums");
 /// seal, position (u32) -> the channel it was moved to
 pub(super) const MOVED: TableDefinition<'_, Bytes, &str> = TableDefinition::new("ledger.moved");
-/// seal, batch (u128) -> what has to be published before the batch may be acknowledged
+/// seal, batch (u128), owner (u64) -> what has to be published before the batch may be acknowledged
 pub(super) const PENDING: TableDefinition<'_, Bytes, Bytes> = TableDefinition::new("ledger.pending");
 /// seal, when (Unix milliseconds, u64), batch (u128), first position (u32) -> attempt, then the positions as varints
 pub(super) const WORKED: TableDefinition<'_, Bytes, Bytes> = TableDefinition::new("ledger.worked");

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use chrono::NaiveTime;
 use domain::{CampaignName, Day, Instant, Night, Shard, ShardCount, Zone};
 use plumbing::{Command, Redis, StoreError};
 
@@ -65,7 +66,8 @@ pub(super) async fn set_brake(
         .arg(zone.map_or("", Zone::name))
         .arg(brake.map_or(String::new(), |brake| brake.code().to_string()))
         .arg(Brake::Aborted.code())
-        .arg(keys::TIME_TO_LIVE);
+        .arg(keys::TIME_TO_LIVE)
+        .arg(night.day.next().date().and_time(NaiveTime::MIN).and_utc().timestamp());
     redis.write::<u64>(command).await.map(drop)
 }
 

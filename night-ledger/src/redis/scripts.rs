@@ -8,12 +8,12 @@ use super::keys;
 use crate::sums::Deltas;
 
 macro_rules! script {
-    ($(#[$doc:meta])* $name:ident, $file:literal $(, $before:literal)?) => {
+    ($(#[$doc:meta])* $name:ident, $file:literal $(, $before:literal)*) => {
         $(#[$doc])*
         pub(super) static $name: LazyLock<Script> = LazyLock::new(|| {
             Script::new(
                 concat!("night-ledger/", $file),
-                concat!($(include_str!(concat!("lua/", $before, ".lua")),)? include_str!(concat!("lua/", $file, ".lua"))),
+                concat!($(include_str!(concat!("lua/", $before, ".lua")),)* include_str!(concat!("lua/", $file, ".lua"))),
             )
         });
     };
@@ -21,7 +21,11 @@ macro_rules! script {
 
 script!(
     /// One step of the work on a batch.
-    STEP, "step", "windows"
+    STEP, "step", "windows", "pending"
+);
+script!(
+    /// Forgets what is published.
+    PUBLISHED, "published", "pending"
 );
 script!(
     /// Changes claims that no sender changes.

@@ -1,12 +1,11 @@
 //! The step of a sender as compare-and-set: what the claims are to be is told to the server with what they become, and it
 //! writes only if it finds them so. A chunk that goes as it mostly does takes one round trip.
 
-use domain::{BatchId, SealKey};
 use plumbing::{Command, Redis, StoreError};
 
 use super::{
     answer::{Found, Taken},
-    keys::{self, SealKeys},
+    keys,
     scripts::{self, put_sums},
     windows::Windows,
 };
@@ -45,21 +44,6 @@ pub(super) async fn step(redis: &Redis, step: &Step) -> Result<Stepped, StoreErr
         }
     }
     Err(StoreError::Unavailable(format!("the claims of {} changed at each of {ROUNDS} tries", step.seal)))
-}
-
-/// What the steps on a batch left to be published.
-pub(super) async fn pending(
-    redis: &Redis,
-    key: &SealKey,
-    batch: BatchId,
-) -> Result<Option<Vec<u8>>, StoreError> {
-    let (_, SealKeys { pending, .. }) = keys::of_seal(redis, key);
-    redis.read(Command::new("HGET").key(&pending).arg(&keys::batch(batch)[..])).await
-}
-
-pub(super) async fn published(redis: &Redis, key: &SealKey, batch: BatchId) -> Result<(), StoreError> {
-    let (_, SealKeys { pending, .. }) = keys::of_seal(redis, key);
-    redis.write::<u64>(Command::new("HDEL").key(&pending).arg(&keys::batch(batch)[..])).await.map(drop)
 }
 
 /// What a step takes the claims and leases for.

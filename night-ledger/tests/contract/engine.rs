@@ -53,6 +53,7 @@ macro_rules! all_checks {
             steps::a_seal_or_position_that_is_not_there_is_told,
             steps::an_attempt_that_cannot_be_changes_nothing,
             steps::what_is_to_be_published_is_kept_with_the_outcomes_until_it_is,
+            steps::what_is_published_takes_nothing_along_that_is_not,
             steps::a_move_takes_due_and_open_along,
             steps::a_step_whose_answer_was_lost_ends_the_same,
             steps::who_comes_back_late_books_nothing_that_is_anothers,

@@ -9,8 +9,8 @@ use std::{
 };
 
 use async_trait::async_trait;
-use domain::{Night, Shard};
-use night_ledger::{Group, NightLedger, Owner, RedisLedger, ShardLease, Step, Stepped};
+use domain::{Day, Night, Shard};
+use night_ledger::{Brake, Group, NightLedger, Owner, RedisLedger, ShardLease, Step, Stepped};
 use plumbing::{Command, Redis, RedisSettings};
 
 use crate::{
@@ -96,6 +96,7 @@ macro_rules! redis_checks {
             redis::members_lapse_with_their_terms,
             redis::a_batch_is_taken_over_when_its_lease_runs_out,
             redis::nothing_of_a_night_stays_for_ever,
+            redis::a_brake_on_a_night_far_ahead_stays_until_the_night_is_over,
         }
 
         #[test]
@@ -208,4 +209,21 @@ pub(crate) async fn nothing_of_a_night_stays_for_ever(engine: &mut OnRedis) {
         assert_eq!(engine.redis.read::<u64>(Command::new("EXISTS").key(key)).await.unwrap(), 0, "{key}");
     }
     engine.redis.write::<u64>(Command::new("UNLINK").key(raised)).await.unwrap();
+}
+
+pub(crate) async fn a_brake_on_a_night_far_ahead_stays_until_the_night_is_over(engine: &mut OnRedis) {
+    let ledger = engine.ledger();
+    // one of long ago, one of some months ahead, and the last there is
+    let now = chrono::Utc::now();
+    let ahead = Day::of(now.date_naive() + chrono::Days::new(100)).unwrap();
+    for day in [Day::FIRST, ahead, Day::LAST] {
+        let night = Night { day, ..night() };
+        ledger.set_brake(&night, None, Some(Brake::Aborted)).await.unwrap();
+        let key = engine.redis.key("nights", format_args!("brakes:{}:{day}", night.campaign));
+        let left: i64 = engine.redis.read(Command::new("TTL").key(&key)).await.unwrap();
+        let over = day.next().date().and_time(chrono::NaiveTime::MIN).and_utc();
+        let wanted = (over - now).num_seconds().max(0) + 21 * 86_400;
+        assert!((wanted - 60..=wanted + 60).contains(&left), "{day}: {left}, not {wanted}");
+        engine.redis.write::<u64>(Command::new("UNLINK").key(key)).await.unwrap();
+    }
 }

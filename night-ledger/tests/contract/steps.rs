@@ -103,16 +103,44 @@ pub(crate) async fn what_is_to_be_published_is_kept_with_the_outcomes_until_it_i
     for text in [&b"child"[..], b"", b"two\r\n\0children"] {
         granted(&*ledger, Step { pending: Some(text.to_vec()), ..first.clone() }).await;
         granted(&*ledger, first.clone()).await;
-        assert_eq!(ledger.pending(&key(), first.batch).await.unwrap().as_deref(), Some(text));
+        assert_eq!(ledger.pending(&key(), first.batch).await.unwrap(), [text.to_vec()]);
     }
-    assert_eq!(ledger.pending(&key(), BatchId(5)).await.unwrap(), None);
+    assert_eq!(ledger.pending(&key(), BatchId(5)).await.unwrap(), Vec::<Vec<u8>>::new());
     drop(ledger);
     engine.kill().await;
     let ledger = engine.ledger();
-    assert!(ledger.pending(&key(), first.batch).await.unwrap().is_some());
-    ledger.published(&key(), first.batch).await.unwrap();
-    assert_eq!(ledger.pending(&key(), first.batch).await.unwrap(), None);
-    ledger.published(&key(), first.batch).await.unwrap();
+    let last = b"two\r\n\0children";
+    assert_eq!(ledger.pending(&key(), first.batch).await.unwrap(), [last.to_vec()]);
+    ledger.published(&key(), first.batch, last).await.unwrap();
+    assert!(ledger.pending(&key(), first.batch).await.unwrap().is_empty());
+    ledger.published(&key(), first.batch, last).await.unwrap();
+}
+
+pub(crate) async fn what_is_published_takes_nothing_along_that_is_not(engine: &mut dyn Engine) {
+    let ledger = sealed(engine).await;
+    // without a lease, since two owners work on the same batch one after the other
+    let by =
+        |owner, text: &[u8]| Step { pending: Some(text.to_vec()), term: Duration::ZERO, ..step(1, 1, owner) };
+    let batch = step(1, 1, 1).batch;
+    let left = async || {
+        let mut left = ledger.pending(&key(), batch).await.unwrap();
+        left.sort();
+        left
+    };
+    granted(&*ledger, by(1, b"first")).await;
+    granted(&*ledger, by(u64::MAX, b"other's")).await;
+    granted(&*ledger, by(0, b"")).await;
+    assert_eq!(left().await, [&b""[..], b"first", b"other's"]);
+    // the owner went on while somebody else published what it had left
+    granted(&*ledger, by(1, b"first, second")).await;
+    ledger.published(&key(), batch, b"first").await.unwrap();
+    assert_eq!(left().await, [&b""[..], b"first, second", b"other's"]);
+    ledger.published(&key(), batch, b"").await.unwrap();
+    ledger.published(&key(), BatchId(batch.0 + 1), b"other's").await.unwrap();
+    assert_eq!(left().await, [&b"first, second"[..], b"other's"]);
+    ledger.published(&key(), batch, b"other's").await.unwrap();
+    ledger.published(&key(), batch, b"first, second").await.unwrap();
+    assert!(left().await.is_empty());
 }
 
 pub(crate) async fn a_move_takes_due_and_open_along(engine: &mut dyn Engine) {

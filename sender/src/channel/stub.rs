@@ -1,4 +1,7 @@
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use domain::Identity;
@@ -82,12 +85,14 @@ impl Channel for Stub {
         self.accepted.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
+
+    fn longest(&self) -> Duration {
+        self.settings.latency.0
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use domain::{Language, Uid};
 
     use super::*;

@@ -59,6 +59,7 @@ pub struct Webhook {
     url: Url,
     signer: Option<Signer>,
     telling: Telling,
+    limit: Duration,
 }
 
 impl Webhook {
@@ -70,7 +71,7 @@ impl Webhook {
     pub fn new(settings: &WebhookSettings) -> Result<Self, SetupError> {
         let (url, signer) = (settings.address()?, settings.signer()?);
         let telling = Telling::new(url.host_str().unwrap_or_default());
-        Ok(Self { client: settings.client()?, url, signer, telling })
+        Ok(Self { client: settings.client()?, url, signer, telling, limit: settings.time_limit()? })
     }
 }
 
@@ -109,6 +110,10 @@ impl Channel for Webhook {
                 Err(fault)
             }
         }
+    }
+
+    fn longest(&self) -> Duration {
+        self.limit
     }
 }
 

@@ -36,7 +36,11 @@ enum Part {
     Down(u64, bool),
 }
 
-type Pushes = Arc<Mutex<Vec<Duration>>>;
+/// The longest push; every fourth is shorter.
+const LONGEST: Duration = Duration::from_secs(25);
+
+/// When each push began and ended, as the provider sees it.
+type Pushes = Arc<Mutex<Vec<(Duration, Duration)>>>;
 
 async fn live(number: u64, parts: Vec<Part>, quota: Quota, ledger: Ledger, pushes: Pushes, start: Instant) {
     let tenths = |n: u64| Duration::from_millis(n * 100);
@@ -62,7 +66,7 @@ async fn live(number: u64, parts: Vec<Part>, quota: Quota, ledger: Ledger, pushe
             let limits = Arc::new(Limits::new(&quota, 100));
             limits.rest();
             let task = tokio::spawn(push(Arc::clone(&limits), Arc::clone(&pushes), start));
-            (limits, Views::new(owner, TERM), task)
+            (limits, Views::new(owner, TERM, Duration::from_secs(60)), task)
         });
         let owner = views.owner();
         while Instant::now() < until {
@@ -74,7 +78,7 @@ async fn live(number: u64, parts: Vec<Part>, quota: Quota, ledger: Ledger, pushe
                 sleep(Duration::from_millis(20)).await;
                 views.answered(asked, Instant::now(), live);
             }
-            hand_out(limits, views);
+            hand_out(limits, LONGEST, views);
             sleep_until((asked + BEAT).min(until).max(Instant::now())).await;
         }
     }
@@ -86,14 +90,26 @@ async fn live(number: u64, parts: Vec<Part>, quota: Quota, ledger: Ledger, pushe
 async fn push(limits: Arc<Limits>, pushes: Pushes, start: Instant) {
     loop {
         match limits.acquire(Duration::from_secs(1)).await {
-            Ok(_permit) => pushes.lock().unwrap().push(start.elapsed()),
+            Ok(permit) => {
+                let began = start.elapsed();
+                // the same lengths in every run
+                let takes = if (began.as_millis() / 7).is_multiple_of(4) { LONGEST / 5 } else { LONGEST };
+                // who is killed has sent it all the same
+                pushes.lock().unwrap().push((began, began + takes));
+                if limits.quota().in_flight.is_some() {
+                    tokio::spawn(async move {
+                        sleep(takes).await;
+                        drop(permit);
+                    });
+                }
+            }
             Err(_) => sleep(Duration::from_millis(50)).await,
         }
     }
 }
 
 /// All pushes of these lives, as they came.
-fn pushes(lives: Vec<Vec<Part>>, quota: &Quota) -> Vec<Duration> {
+fn pushes(lives: Vec<Vec<Part>>, quota: &Quota) -> Vec<(Duration, Duration)> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     runtime.block_on(async {
@@ -110,9 +126,18 @@ fn pushes(lives: Vec<Vec<Part>>, quota: &Quota) -> Vec<Duration> {
 }
 
 /// The most pushes any window saw, wherever it begins.
-fn most_in(window: Duration, sorted: &[Duration]) -> usize {
+fn most_in(window: Duration, sorted: &[(Duration, Duration)]) -> usize {
+    let counts = sorted
+        .iter()
+        .enumerate()
+        .map(|(i, (first, _))| sorted.partition_point(|p| p.0 < *first + window) - i);
+    counts.max().unwrap_or(0)
+}
+
+/// The most pushes that were in flight at once.
+fn most_at_once(sorted: &[(Duration, Duration)]) -> usize {
     let counts =
-        sorted.iter().enumerate().map(|(i, first)| sorted.partition_point(|p| *p < *first + window) - i);
+        sorted.iter().enumerate().map(|(i, (at, _))| sorted[..=i].iter().filter(|(_, end)| end > at).count());
     counts.max().unwrap_or(0)
 }
 
@@ -127,12 +152,33 @@ fn three_senders_that_come_and_go_stay_below_the_quota_and_use_it() {
     let all = pushes(lives, &quota);
     assert!(most_in(Duration::from_secs(1), &all) <= 60);
     let during = |from: u64, to: u64| {
-        let within = |p: &&Duration| (from..to).contains(&p.as_secs());
+        let within = |p: &&(Duration, Duration)| (from..to).contains(&p.0.as_secs());
         all.iter().filter(within).count() as f64 / (to - from) as f64
     };
     assert!(during(1, 20) > 57.0, "alone, it has all of it: {}", during(1, 20));
     assert!(during(40, 50) > 50.0, "three of them together: {}", during(40, 50));
     assert!(during(85, 115) > 55.0, "two of them: {}", during(85, 115));
+}
+
+#[test]
+fn three_senders_that_come_and_go_have_no_more_in_flight_than_the_quota_and_use_it() {
+    let quota = Quota { in_flight: NonZeroU32::new(30), ..Quota::default() };
+    let lives = vec![
+        vec![Part::Up(700), Part::CutOff(120), Part::Up(800)],
+        vec![Part::Down(400, false), Part::Up(400), Part::Down(820, true)],
+        vec![Part::Down(450, false), Part::Up(300), Part::Down(100, false), Part::Up(770)],
+    ];
+    let all = pushes(lives, &quota);
+    assert!(most_at_once(&all) <= 30, "{}", most_at_once(&all));
+    let during = |from: u64, to: u64| {
+        let time = |p: &(Duration, Duration)| {
+            let (began, end) = (p.0.as_secs_f64().max(from as f64), p.1.as_secs_f64().min(to as f64));
+            (end - began).max(0.0)
+        };
+        all.iter().map(time).sum::<f64>() / (to - from) as f64
+    };
+    assert!(during(26, 40) > 25.0, "alone, it has all of it: {}", during(26, 40));
+    assert!(during(135, 155) > 24.0, "two of them: {}", during(135, 155));
 }
 
 fn part() -> impl Strategy<Value = Part> {
@@ -151,12 +197,17 @@ proptest! {
         lives in proptest::collection::vec(proptest::collection::vec(part(), 2..7), 3..5),
         per_second in 2u32..40,
         per_minute in proptest::option::of(10u32..300),
+        in_flight in proptest::option::of(2u32..60),
     ) {
-        let quota = Quota { per_second: NonZeroU32::new(per_second), per_minute: per_minute.and_then(NonZeroU32::new), in_flight: None };
+        let [per_minute_, in_flight_] = [per_minute, in_flight].map(|limit| limit.and_then(NonZeroU32::new));
+        let quota = Quota { per_second: NonZeroU32::new(per_second), per_minute: per_minute_, in_flight: in_flight_ };
         let all = pushes(lives, &quota);
         prop_assert!(most_in(Duration::from_secs(1), &all) <= usize::try_from(per_second).unwrap());
         if let Some(per_minute) = per_minute {
             prop_assert!(most_in(Duration::from_secs(60), &all) <= usize::try_from(per_minute).unwrap());
+        }
+        if let Some(in_flight) = in_flight {
+            prop_assert!(most_at_once(&all) <= usize::try_from(in_flight).unwrap());
         }
     }
 }

@@ -8,18 +8,20 @@ use crate::channel::Quota;
 /// Who lived, by the ledger's answers of the last while, and what share follows from it.
 ///
 /// The others may have seen a change or not yet. So the share is the smallest that follows from any answer of the last two
-/// terms and one window of the quota: one that shrinks holds at once, and one that grows when all have seen the change (or
-/// stopped), and what another pushed before is out of the window. After each change, for as long, the sum of the shares
-/// stays below the quota, however the answers of the senders overlap.
+/// terms and for as long as a push counts (see [`Counted`]): one that shrinks holds at once, and one that grows when all
+/// have seen the change (or stopped), and what another pushed before does not count any more. After each change, for as
+/// long, the sum of the shares stays below the quota, however the answers of the senders overlap.
 #[derive(Debug)]
 pub(super) struct Views {
     owner: Owner,
     term: Duration,
+    /// The longest that a push counts on any channel.
+    longest: Duration,
     /// Oldest first; neighbours differ.
     seen: VecDeque<View>,
     /// When the last one that was answered had been asked for.
     asked: Option<Instant>,
-    /// When this sender begins, having joined others.
+    /// When this sender begins, having joined others, where nothing counts for longer than its window.
     begins: Option<Instant>,
 }
 
@@ -31,12 +33,33 @@ struct View {
     last: Instant,
 }
 
+/// A channel's quota, and how long one of its pushes takes at most.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counted<'a> {
+    pub(super) quota: &'a Quota,
+    pub(super) push: Duration,
+}
+
+impl Counted<'_> {
+    /// For how long a push counts: for its window, and in flight until it is over.
+    pub(super) fn time(&self) -> Duration {
+        let window = if self.quota.per_minute.is_some() { MINUTE } else { SECOND };
+        window.max(self.in_flight())
+    }
+
+    /// For how long the pushes of one who stopped may still be in flight, where that counts.
+    fn in_flight(&self) -> Duration {
+        if self.quota.in_flight.is_some() { self.push } else { Duration::ZERO }
+    }
+}
+
 /// More changes than this in the time that counts are not told apart: then there is no share.
 const MOST_VIEWS: usize = 256;
 
 impl Views {
-    pub(super) fn new(owner: Owner, term: Duration) -> Self {
-        Self { owner, term, seen: VecDeque::new(), asked: None, begins: None }
+    /// Nothing seen yet; `longest` is the longest [`Counted::time`] that will be asked about.
+    pub(super) fn new(owner: Owner, term: Duration, longest: Duration) -> Self {
+        Self { owner, term, longest, seen: VecDeque::new(), asked: None, begins: None }
     }
 
     /// Notes an answer: who lives, by number, as asked for at `asked`.
@@ -53,8 +76,11 @@ impl Views {
             Some(view) if view.place == place => view.last = now,
             _ => self.seen.push_back(View { place, last: now }),
         }
-        let oldest = now.checked_sub(self.hold(MINUTE));
+        let oldest = self.since(now, self.longest);
         self.seen.retain(|view| oldest.is_none_or(|oldest| view.last >= oldest));
+        // one too many stays, which tells that there were too many
+        let more = self.seen.len().saturating_sub(MOST_VIEWS + 1);
+        self.seen.drain(..more);
     }
 
     /// As whom it is announced.
@@ -63,31 +89,37 @@ impl Views {
         self.owner
     }
 
-    /// When it begins, if it has joined.
-    pub(super) fn begins(&self) -> Option<Instant> {
-        self.begins
+    /// When it begins on a channel, if it has joined: where pushes in flight count, not before those of all who had no
+    /// room for it yet, or were just gone, are over.
+    pub(super) fn begins(&self, counted: Counted<'_>) -> Option<Instant> {
+        self.begins?.checked_add(counted.in_flight())
     }
 
     /// The share of a quota that holds now, and until when it does without another word; `None` when nothing may be pushed.
-    pub(super) fn share(&self, quota: &Quota, now: Instant) -> Option<(Quota, Instant)> {
+    pub(super) fn share(&self, counted: Counted<'_>, now: Instant) -> Option<(Quota, Instant)> {
         let until = self.asked? + self.term;
-        if until <= now || self.begins.is_none_or(|begins| begins > now) || self.seen.len() > MOST_VIEWS {
+        if until <= now || self.begins(counted).is_none_or(|begins| begins > now) {
             return None;
         }
-        let window = if quota.per_minute.is_some() { MINUTE } else { SECOND };
-        let oldest = now.checked_sub(self.hold(window));
+        let oldest = self.since(now, counted.time());
         let newest = self.seen.len().checked_sub(1)?;
         let counts = |(index, view): &(usize, &View)| {
             *index == newest || oldest.is_none_or(|oldest| view.last >= oldest)
         };
-        let views = self.seen.iter().enumerate().filter(counts);
-        let shares = views.map(|(_, view)| view.place.and_then(|(index, n)| quota.share(index, n)));
+        let views: Vec<_> = self.seen.iter().enumerate().filter(counts).collect();
+        if views.len() > MOST_VIEWS {
+            return None;
+        }
+        let shares = views
+            .into_iter()
+            .map(|(_, view)| view.place.and_then(|(index, n)| counted.quota.share(index, n)));
         let least = shares.reduce(|least, share| Some(least?.min(&share?)))??;
         Some((least, until))
     }
 
-    fn hold(&self, window: Duration) -> Duration {
-        self.term * 2 + window
+    /// Since when what was seen matters, where a push counts for `time`.
+    fn since(&self, now: Instant, time: Duration) -> Option<Instant> {
+        now.checked_sub((self.term * 2).saturating_add(time))
     }
 }
 
@@ -117,7 +149,7 @@ mod tests {
 
     impl Rig {
         fn new() -> Self {
-            Self { start: Instant::now(), views: Views::new(Owner(2), TERM) }
+            Self { start: Instant::now(), views: Views::new(Owner(2), TERM, MINUTE) }
         }
 
         fn at(&self, seconds: u64) -> Instant {
@@ -131,7 +163,8 @@ mod tests {
 
         /// Pushes a second of 90 at that time, 0 for none.
         fn share(&self, seconds: u64) -> u32 {
-            let share = self.views.share(&quota(90), self.at(seconds));
+            let counted = Counted { quota: &quota(90), push: Duration::from_secs(15) };
+            let share = self.views.share(counted, self.at(seconds));
             share.and_then(|(share, _)| share.per_second).map_or(0, NonZeroU32::get)
         }
     }
@@ -183,13 +216,71 @@ mod tests {
         rig.answer(0, &[2, 3]);
         for second in 1..=100 {
             rig.answer(second, if second < 10 { &[2, 3] } else { &[2] });
-            let share = rig.views.share(&quota, rig.at(second)).and_then(|(share, _)| share.per_minute);
+            let counted = Counted { quota: &quota, push: Duration::from_secs(15) };
+            let share = rig.views.share(counted, rig.at(second)).and_then(|(share, _)| share.per_minute);
             let expected = match second {
                 0..5 => 0,
                 5..80 => 45,
                 _ => 90,
             };
             assert_eq!(share.map_or(0, NonZeroU32::get), expected, "{second}");
+        }
+    }
+
+    /// Places in flight at that time, 0 for none, where a push takes a hundred seconds at most.
+    fn places(rig: &Rig, second: u64) -> u32 {
+        let quota = Quota { in_flight: NonZeroU32::new(90), ..Quota::default() };
+        let counted = Counted { quota: &quota, push: Duration::from_secs(100) };
+        let share = rig.views.share(counted, rig.at(second)).and_then(|(share, _)| share.in_flight);
+        share.map_or(0, NonZeroU32::get)
+    }
+
+    #[test]
+    fn who_joins_waits_for_the_pushes_that_others_have_in_flight() {
+        let mut rig = Rig { views: Views::new(Owner(2), TERM, Duration::from_secs(100)), ..Rig::new() };
+        for second in 0..=120 {
+            rig.answer(second, &[1, 2]);
+            assert_eq!(places(&rig, second), if second < 105 { 0 } else { 45 }, "{second}");
+            assert_eq!(
+                rig.share(second),
+                if second < 5 { 0 } else { 45 },
+                "a rate does not wait for them: {second}"
+            );
+        }
+        // one that is not seen any more may have pushed until it was gone
+        let mut rig = Rig { views: Views::new(Owner(2), TERM, Duration::from_secs(100)), ..Rig::new() };
+        for second in 0..=101 {
+            rig.answer(second, &[2]);
+            assert_eq!(places(&rig, second), if second < 100 { 0 } else { 90 }, "{second}");
+        }
+    }
+
+    #[test]
+    fn places_grow_when_the_pushes_of_who_left_are_over() {
+        let mut rig = Rig { views: Views::new(Owner(2), TERM, Duration::from_secs(100)), ..Rig::new() };
+        for second in 0..=330 {
+            rig.answer(second, if second < 200 { &[1, 2] } else { &[2] });
+            let expected = match second {
+                0..105 => 0,
+                // last seen at 199, then two terms and the longest push
+                105..310 => 45,
+                _ => 90,
+            };
+            assert_eq!(places(&rig, second), expected, "{second}");
+        }
+    }
+
+    #[test]
+    fn too_many_changes_to_tell_apart_leave_no_share_where_they_count() {
+        let mut rig = Rig { views: Views::new(Owner(2), TERM, Duration::MAX), ..Rig::new() };
+        for second in 0..1_000 {
+            rig.answer(second, if second % 2 == 0 { &[1, 2] } else { &[2] });
+            assert!(rig.views.seen.len() <= MOST_VIEWS + 1);
+        }
+        assert_eq!((places(&rig, 999), rig.share(999)), (45, 45));
+        let quota = Quota { in_flight: NonZeroU32::new(90), ..Quota::default() };
+        for push in [Duration::from_secs(500), Duration::MAX] {
+            assert_eq!(rig.views.share(Counted { quota: &quota, push }, rig.at(999)), None);
         }
     }
 }

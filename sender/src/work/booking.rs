@@ -6,8 +6,12 @@ use domain::{Instant, Zone};
 use night_ledger::{Outcome, Reason, Step, Stepped, StoreError};
 use tokio::time::sleep;
 
-use super::chunks::Work;
-use crate::{children::pack, chunk::Worked};
+use super::{LONGEST_HELD, chunks::Work};
+use crate::{
+    children::{Apart, pack},
+    chunk::Worked,
+    user_push::drop_gone,
+};
 
 /// How long outcomes are kept for a ledger that is away. What was pushed and is not booked would be pushed again; past this
 /// the broker has given the delivery to another anyway.
@@ -18,8 +22,10 @@ const STOPPING: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_millis(125);
 
 impl Work<'_> {
-    /// Books outcomes and claims the next chunk. Where there are outcomes and the ledger is away, it is tried again for as
-    /// long as they are worth it, the very same step: one whose answer got lost ends the same the second time.
+    /// Books outcomes and claims the next chunk. While the ledger is away it is tried again, the very same step by the same
+    /// owner: one whose answer got lost ends the same the second time. That goes on for as long as outcomes are worth it; a
+    /// claim alone, of which nothing was pushed yet, for as long as a delivery is worked on. Given up sooner, it would stand
+    /// until its lease runs out and then pass for one that may have been pushed.
     pub(super) async fn step(
         &mut self,
         booked: Vec<Worked>,
@@ -29,6 +35,7 @@ impl Work<'_> {
     ) -> Result<Stepped, StoreError> {
         let mut done = Vec::with_capacity(booked.len());
         let mut counts = BTreeMap::<_, u64>::new();
+        let mut gone = Vec::new();
         let mut left = self.left.clone();
         let mut more = !self.aside.is_empty();
         left.apart(&self.aside);
@@ -42,15 +49,18 @@ impl Work<'_> {
                 more = true;
             }
             done.push(worked.done);
+            gone.extend(worked.gone);
         }
         let pending = more.then(|| pack(&left.messages(self.batch)));
         let stepped = self.kept(self.a_step(done, claim, term, pending, at)).await?;
         if matches!(stepped, Stepped::Done(_)) {
             self.left = left;
-            self.aside.clear();
+            let aside = std::mem::take(&mut self.aside);
+            self.elsewhere.extend(aside.iter().flat_map(Apart::positions));
             for (outcome, count) in counts {
                 self.parts.metrics.users(&self.batch.channel, outcome, count);
             }
+            drop_gone(self.parts, self.line, gone).await;
         }
         Ok(stepped)
     }
@@ -63,10 +73,12 @@ impl Work<'_> {
                 Err(error) => error,
                 stepped => return stepped,
             };
-            if step.done.is_empty()
-                || matches!(error, StoreError::Corrupt { .. })
-                || began.elapsed() > LONGEST
-            {
+            let over = if step.done.is_empty() {
+                self.began.elapsed() > LONGEST_HELD
+            } else {
+                began.elapsed() > LONGEST
+            };
+            if over || matches!(error, StoreError::Corrupt { .. }) {
                 return Err(error);
             }
             if self.stop.is_cancelled() {
@@ -76,7 +88,7 @@ impl Work<'_> {
                 }
             }
             if wait == AGAIN {
-                tracing::warn!(channel = %self.line.name, %error, outcomes = step.done.len(), "the ledger is away: outcomes are kept until it is back");
+                tracing::warn!(channel = %self.line.name, %error, outcomes = step.done.len(), "the ledger is away: the step is kept until it is back");
             }
             sleep(wait).await;
             wait = (wait * 2).min(AGAIN * 16);

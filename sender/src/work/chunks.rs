@@ -1,4 +1,4 @@
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use chrono::Utc;
 use domain::Instant;
@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{LONGEST_HELD, rest_of};
 use crate::{
-    children::{Apart, Left, publish},
+    children::{Apart, Left, pack, publish},
     chunk::{Claimed, Worked, look_up, push_chunk, zone_of},
     parts::{Line, Parts},
 };
@@ -26,8 +26,10 @@ pub(super) struct Work<'a> {
     pub(super) left: Left,
     /// What is to be recorded with the next step.
     pub(super) aside: Vec<Apart>,
+    /// Who is in a batch of their own, in the queue or recorded.
+    pub(super) elsewhere: BTreeSet<u32>,
     pub(super) stop: &'a CancellationToken,
-    began: tokio::time::Instant,
+    pub(super) began: tokio::time::Instant,
 }
 
 /// A claim that took longer than this has its users read again.
@@ -50,16 +52,28 @@ impl<'a> Work<'a> {
         parts: &'a Parts,
         line: &'a Line,
         batch: &'a Batch,
+        elsewhere: BTreeSet<u32>,
         over: bool,
         stop: &'a CancellationToken,
     ) -> Self {
         let (owner, began) = (Owner(owner(batch)), tokio::time::Instant::now());
-        Self { parts, line, batch, owner, over, left: Left::default(), aside: Vec::new(), stop, began }
+        Self {
+            parts,
+            line,
+            batch,
+            owner,
+            over,
+            left: Left::default(),
+            aside: Vec::new(),
+            elsewhere,
+            stop,
+            began,
+        }
     }
 
     /// Sets apart what is not to be worked here and now, and works the rest.
     pub(super) async fn all(&mut self) -> Result<End, StoreError> {
-        let mut rest = self.batch.entries.clone();
+        let mut rest = self.rest().entries;
         if let Some(end) = self.set_apart(&mut rest).await? {
             return Ok(end);
         }
@@ -157,8 +171,9 @@ impl<'a> Work<'a> {
     /// Puts what is recorded to be published into the queue; answers when all of it is confirmed.
     pub(super) async fn publish_left(&mut self) -> Result<(), StoreError> {
         if !self.left.is_empty() {
-            publish(self.parts, self.batch, &self.left.messages(self.batch)).await?;
-            self.parts.ledger.published(&self.batch.seal(), self.batch.id).await?;
+            let messages = self.left.messages(self.batch);
+            publish(self.parts, self.batch, &messages).await?;
+            self.parts.ledger.published(&self.batch.seal(), self.batch.id, &pack(&messages)).await?;
             self.left = Left::default();
         }
         Ok(())
@@ -174,7 +189,7 @@ impl<'a> Work<'a> {
     ) -> Result<End, StoreError> {
         let released = claimed.map(|c| {
             let (position, zone) = (c.entry.position, zone_of(self.batch, c.entry));
-            Worked { done: Done { position, zone, outcome: Outcome::Released }, next: None }
+            Worked { done: Done { position, zone, outcome: Outcome::Released }, next: None, gone: Vec::new() }
         });
         if let Err(second) = self.step(released.collect(), Vec::new(), Duration::ZERO, at).await {
             tracing::debug!(%second, "a chunk could not be given back; its lease runs out");

@@ -33,13 +33,16 @@ pub(super) async fn handle(
     stop: CancellationToken,
 ) {
     let Some(line) = parts.lines.get(&name) else { return };
-    let Delivery { bytes, redelivered, acker } = delivery;
+    let Delivery { bytes, acker, .. } = delivery;
     let began = Instant::now();
     let mut wait = AFTER_ERROR;
-    let mut again = redelivered;
     loop {
-        match AssertUnwindSafe(work_once(&parts, line, &bytes, again, &lasting, &stop)).catch_unwind().await {
+        match AssertUnwindSafe(work_once(&parts, line, &bytes, &lasting, &stop)).catch_unwind().await {
             Ok(Ok(ended)) => {
+                // one that waits has not been worked: a panic leaves a lease behind, and the next try meets it
+                if matches!(ended, Ended::Done | Ended::Buried) {
+                    lasting.forget(&bytes);
+                }
                 parts.metrics.batch(&name, ended.name());
                 if ended != Ended::Stopped {
                     acknowledge(&name, acker).await;
@@ -58,7 +61,6 @@ pub(super) async fn handle(
                 lasting.note(&bytes, DeadReason::Panicked);
             }
         }
-        again = true;
         if began.elapsed() >= LONGEST_HELD
             && lasting.verdict(&bytes).is_none()
             && put_back(&parts, &bytes).await
@@ -82,8 +84,7 @@ async fn acknowledge(name: &ChannelName, acker: Box<dyn Acker>) {
     }
 }
 
-/// Puts a batch into the ladder; whether it is there. With its time it bears the mark that there may be something recorded
-/// of it that is not published yet, see [`work`].
+/// Puts a batch into the ladder; whether it is there. How often it failed stays known: it was not worked.
 async fn put_back(parts: &Parts, bytes: &[u8]) -> bool {
     let Ok(batch) = encoding::decode(bytes) else { return false };
     let wait = TimeDelta::from_std(PUT_BACK).unwrap_or_default();
@@ -97,15 +98,13 @@ async fn work_once(
     parts: &Parts,
     line: &Line,
     bytes: &[u8],
-    redelivered: bool,
     lasting: &Lasting,
     stop: &CancellationToken,
 ) -> Result<Ended, StoreError> {
     if let Some(reason) = lasting.verdict(bytes) {
         bury(parts, &line.name, reason, "it failed over and over; the log tells how".into(), bytes.to_vec())
             .await?;
-        lasting.forget(bytes);
         return Ok(Ended::Buried);
     }
-    work(parts, line, bytes, redelivered, stop).await
+    work(parts, line, bytes, stop).await
 }

@@ -17,7 +17,7 @@ async fn outcomes_are_kept_while_the_ledger_is_away() {
         let batch = rig.sealed((1..=30).map(user).collect(), |_| 5_000).await;
         rig.ledger.lost.store(lost, Ordering::SeqCst);
         rig.ledger.away.store(3, Ordering::SeqCst);
-        assert_eq!(rig.work(&batch, false).await.unwrap(), Ended::Done);
+        assert_eq!(rig.work(&batch).await.unwrap(), Ended::Done);
         assert_eq!(rig.ledger.away.load(Ordering::SeqCst), 0);
         let sums = rig.sums().await;
         assert_eq!((sums.delivered, sums.duplicates, provider.count()), (30, 0, 30), "{lost}");
@@ -31,11 +31,11 @@ async fn a_batch_that_is_too_long_is_split() {
     let quota = Quota { per_second: NonZeroU32::new(5), ..Quota::default() };
     let rig = Rig::new(&provider, settings(), &quota).await;
     let batch = rig.sealed((200..300).map(user).collect(), |_| 5_000).await;
-    assert_eq!(rig.work(&batch, false).await.unwrap(), Ended::Delayed);
+    assert_eq!(rig.work(&batch).await.unwrap(), Ended::Delayed);
     let depth = rig.raw.depth(&stub()).await.unwrap();
-    assert_eq!((depth.ready + depth.delayed, depth.users), (2, Some(125)));
+    assert_eq!((depth.ready + depth.delayed, depth.users), (2, Some(100)));
     // it comes again, as after a kill: the same end has the same name, and nobody is in the way of anybody
-    assert_eq!(rig.work(&batch, true).await.unwrap(), Ended::Delayed);
+    assert_eq!(rig.work(&batch).await.unwrap(), Ended::Delayed);
     assert_eq!(rig.sums().await.open, 100 - u64::try_from(provider.count()).unwrap());
     let claims = rig.parts.ledger.claims(&rig.key(), &(0..100).collect::<Vec<_>>()).await.unwrap();
     assert!(claims.iter().all(|held| !held.claim.maybe()));
@@ -49,7 +49,7 @@ async fn a_shut_guard_stops_everything_until_it_opens() {
     let batch = rig.sealed((1..=20).map(user).collect(), |_| 5_000).await;
     rig.parts.guard.shut("the store evicts");
     assert_eq!(rig.parts.guard.why().as_deref(), Some("the store evicts"));
-    assert_eq!(rig.work(&batch, false).await.unwrap(), Ended::Delayed);
+    assert_eq!(rig.work(&batch).await.unwrap(), Ended::Delayed);
     rig.raw.publish(std::slice::from_ref(&batch)).await.unwrap();
     let stop = CancellationToken::new();
     let running = tokio::spawn(sender::run(Arc::clone(&rig.parts), stop.clone()));
@@ -84,7 +84,7 @@ async fn consuming(rig: &Rig, wanted: Consuming) {
     until(async || rig.parts.metrics.consumers().get(&stub()) == Some(&wanted)).await;
 }
 
-async fn until(done: impl AsyncFn() -> bool) {
+pub(crate) async fn until(done: impl AsyncFn() -> bool) {
     let waiting = async {
         let mut ticks = tokio::time::interval(Duration::from_millis(10));
         while !done().await {

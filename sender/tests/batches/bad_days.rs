@@ -24,10 +24,10 @@ async fn a_child_that_was_recorded_but_not_published_comes_from_the_redelivered_
     let rig = Rig::new(&provider, settings(), &Quota::default()).await;
     let batch = rig.sealed((1..=30).map(user).collect(), |_| 5_000).await;
     rig.cut.store(true, Ordering::SeqCst);
-    rig.work(&batch, false).await.unwrap_err();
+    rig.work(&batch).await.unwrap_err();
     assert_eq!(rig.sums().await.open, 5);
     rig.cut.store(false, Ordering::SeqCst);
-    assert_eq!(rig.work(&batch, true).await.unwrap(), Ended::Done);
+    assert_eq!(rig.work(&batch).await.unwrap(), Ended::Done);
     rig.drain().await;
     let sums = rig.sums().await;
     assert_eq!((sums.delivered, sums.open, sums.duplicates), (30, 0, 0));
@@ -40,11 +40,11 @@ async fn a_child_is_not_lost_when_the_redelivered_parent_has_to_wait() {
     let rig = Rig::new(&provider, settings(), &Quota::default()).await;
     let batch = rig.sealed((1..=30).map(user).collect(), |_| 5_000).await;
     rig.cut.store(true, Ordering::SeqCst);
-    rig.work(&batch, false).await.unwrap_err();
+    rig.work(&batch).await.unwrap_err();
     rig.cut.store(false, Ordering::SeqCst);
     // the channel rests when the parent comes again, so it goes unchanged into the ladder, as a new message
     rig.parts.lines[&stub()].limits.throttle(Duration::from_millis(500));
-    assert_eq!(rig.work(&batch, true).await.unwrap(), Ended::Delayed);
+    assert_eq!(rig.work(&batch).await.unwrap(), Ended::Delayed);
     rig.drain().await;
     let sums = rig.sums().await;
     assert_eq!((sums.delivered, sums.open, provider.count()), (30, 0, 35));
@@ -63,9 +63,9 @@ async fn a_stop_ends_the_work_between_two_chunks_and_nothing_is_pushed_twice() {
     let rig = Rig::new(&provider, settings(), &Quota::default()).await;
     let batch = rig.sealed((1..=60).map(user).collect(), |_| 5_000).await;
     let line = &rig.parts.lines[&stub()];
-    let ended = sender::work(&rig.parts, line, &encoding::encode(&batch), false, &stop).await.unwrap();
+    let ended = sender::work(&rig.parts, line, &encoding::encode(&batch), &stop).await.unwrap();
     assert_eq!((ended, provider.count()), (Ended::Stopped, 10));
-    assert_eq!(rig.work(&batch, true).await.unwrap(), Ended::Done);
+    assert_eq!(rig.work(&batch).await.unwrap(), Ended::Done);
     let sums = rig.sums().await;
     assert_eq!((sums.delivered, sums.duplicates, provider.count()), (60, 0, 60));
 }
@@ -77,10 +77,10 @@ async fn past_its_deadline_a_batch_expires_and_a_retry_is_not_scheduled_beyond_i
     let rig = Rig::new(&provider, settings(), &Quota::default()).await;
     let batch = rig.sealed((1..=20).map(user).collect(), |_| 5_000).await;
     let first = job_queue::Batch { entries: batch.entries[..10].to_vec(), ..batch.clone() };
-    rig.work(&first, false).await.unwrap();
+    rig.work(&first).await.unwrap();
     rig.parts.clock.move_to(at("2026-06-07T22:00:00Z"));
     let late = job_queue::Batch { entries: batch.entries[10..].to_vec(), id: domain::BatchId(7), ..batch };
-    assert_eq!(rig.work(&late, false).await.unwrap(), Ended::Done);
+    assert_eq!(rig.work(&late).await.unwrap(), Ended::Done);
     assert_eq!(provider.count(), 10, "nobody is pushed to after the deadline");
     let sums = rig.sums().await;
     assert_eq!((sums.reasons[usize::from(Reason::Deadline.code())], sums.open), (20, 0));
@@ -125,7 +125,7 @@ async fn a_user_whose_push_panics_takes_nobody_along() {
     });
     let rig = Rig::new(&provider, settings(), &Quota::default()).await;
     let batch = rig.sealed((1..=30).map(user).collect(), |_| 5_000).await;
-    assert_eq!(rig.work(&batch, false).await.unwrap(), Ended::Done);
+    assert_eq!(rig.work(&batch).await.unwrap(), Ended::Done);
     rig.drain().await;
     let sums = rig.sums().await;
     assert_eq!((sums.delivered, sums.class(Class::Uncertain), sums.open), (29, 1, 0));
@@ -170,7 +170,7 @@ async fn a_batch_whose_seal_is_gone_is_buried() {
     let rig = Rig::new(&provider, settings(), &Quota::default()).await;
     let batch = rig.sealed(vec![user(1)], |_| 5_000).await;
     rig.parts.ledger.forget(rig::day().next()).await.unwrap();
-    assert_eq!(rig.work(&batch, false).await.unwrap(), Ended::Buried);
+    assert_eq!(rig.work(&batch).await.unwrap(), Ended::Buried);
     assert_eq!(rig.dead().await[0].reason, DeadReason::UnknownSeal);
     assert_eq!(provider.count(), 0);
 }
@@ -184,7 +184,7 @@ async fn a_burst_refused_for_quota_slows_the_channel_once() {
     patient.longest_backoff = plumbing::Span::seconds(1_000);
     let rig = Rig::new(&provider, patient, &Quota::default()).await;
     let batch = rig.sealed((1..=10).map(user).collect(), |_| 5_000).await;
-    rig.work(&batch, false).await.unwrap();
+    rig.work(&batch).await.unwrap();
     let pause = rig.parts.lines[&stub()].limits.paused().unwrap();
     assert!(pause <= Duration::from_millis(240), "ten refusals of one chunk are one: {pause:?}");
 }
@@ -198,7 +198,7 @@ async fn what_may_have_been_taken_is_uncertain_when_its_time_is_up() {
     let rig = Rig::new(&provider, slow, &Quota::default()).await;
     let batch = rig.sealed((1..=20).map(user).collect(), |_| 5_000).await;
     rig.parts.clock.move_to(at("2026-06-07T21:59:59.500Z"));
-    rig.work(&batch, false).await.unwrap();
+    rig.work(&batch).await.unwrap();
     let sums = rig.sums().await;
     assert_eq!((sums.class(Class::Uncertain), sums.class(Class::Expired), sums.open), (10, 10, 0));
 }
@@ -210,9 +210,9 @@ async fn a_retry_after_is_kept_when_the_parent_comes_again() {
     let rig = Rig::new(&provider, settings(), &Quota::default()).await;
     let batch = rig.sealed((1..=5).map(user).collect(), |_| 5_000).await;
     rig.cut.store(true, Ordering::SeqCst);
-    rig.work(&batch, false).await.unwrap_err();
+    rig.work(&batch).await.unwrap_err();
     rig.cut.store(false, Ordering::SeqCst);
-    rig.work(&batch, true).await.unwrap();
+    rig.work(&batch).await.unwrap();
     // in the ladder, or between two of its steps
     let waiting = async || {
         let depth = rig.raw.depth(&stub()).await.unwrap();
@@ -220,7 +220,7 @@ async fn a_retry_after_is_kept_when_the_parent_comes_again() {
     };
     assert_eq!(waiting().await, 1);
     // and once it is in the queue, coming again adds nothing
-    rig.work(&batch, true).await.unwrap();
+    rig.work(&batch).await.unwrap();
     assert_eq!(waiting().await, 1);
     assert_eq!(provider.count(), 5);
 }
@@ -232,7 +232,7 @@ async fn past_its_deadline_a_batch_of_a_resting_channel_expires_at_once() {
     let batch = rig.sealed((1..=5).map(user).collect(), |_| 5_000).await;
     rig.parts.lines[&stub()].limits.throttle(Duration::from_secs(600));
     rig.parts.clock.move_to(at("2026-06-07T22:00:00Z"));
-    assert_eq!(rig.work(&batch, false).await.unwrap(), Ended::Done);
+    assert_eq!(rig.work(&batch).await.unwrap(), Ended::Done);
     let sums = rig.sums().await;
     assert_eq!((sums.reasons[usize::from(Reason::Deadline.code())], sums.open), (5, 0));
 }
@@ -244,7 +244,7 @@ async fn one_push_that_is_answered_as_if_the_channel_took_nothing_does_not_stop_
         Provider::new(move |seen, _| if seen.uid % 20 == 1 { Err(nothing.clone()) } else { Ok(()) });
     let rig = Rig::new(&provider, settings(), &Quota::default()).await;
     let batch = rig.sealed((200..300).map(user).collect(), |_| 5_000).await;
-    assert_eq!(rig.work(&batch, false).await.unwrap(), Ended::Done);
+    assert_eq!(rig.work(&batch).await.unwrap(), Ended::Done);
     let sums = rig.sums().await;
     assert_eq!((sums.delivered, sums.class(Class::Rejected), sums.open), (95, 5, 0));
 
@@ -252,7 +252,7 @@ async fn one_push_that_is_answered_as_if_the_channel_took_nothing_does_not_stop_
     let provider = Provider::new(|_, _| Err(Fault::Stopped { detail: "status 401".into() }));
     let rig = Rig::new(&provider, settings(), &Quota::default()).await;
     let batch = rig.sealed((200..300).map(user).collect(), |_| 5_000).await;
-    assert_eq!(rig.work(&batch, false).await.unwrap(), Ended::Delayed);
+    assert_eq!(rig.work(&batch).await.unwrap(), Ended::Delayed);
     assert_eq!(rig.sums().await.open, 100);
     assert!(rig.parts.lines[&stub()].limits.paused().is_some());
 }

@@ -29,7 +29,7 @@ async fn a_paused_night_waits_in_the_ladder_and_goes_on() {
     let rig = Rig::new(&provider, settings(), &Quota::default()).await;
     let batch = rig.sealed((1..=20).map(user).collect(), |_| 5_000).await;
     brake(&rig, None, Some(Brake::Paused)).await;
-    assert_eq!(rig.work(&batch, false).await.unwrap(), Ended::Delayed);
+    assert_eq!(rig.work(&batch).await.unwrap(), Ended::Delayed);
     let depth = rig.raw.depth(&stub()).await.unwrap();
     assert_eq!((depth.delayed, provider.count(), rig.sums().await.open), (1, 0, 20));
     brake(&rig, None, None).await;
@@ -46,10 +46,10 @@ async fn a_paused_zone_is_set_apart_and_the_rest_goes_out() {
     brake(&rig, Some(paris()), Some(Brake::Paused)).await;
     // killed between the record and the queue
     rig.cut.store(true, Ordering::SeqCst);
-    rig.work(&batch, false).await.unwrap_err();
+    rig.work(&batch).await.unwrap_err();
     assert_eq!(rig.raw.depth(&stub()).await.unwrap().delayed, 0);
     rig.cut.store(false, Ordering::SeqCst);
-    assert_eq!(rig.work(&batch, true).await.unwrap(), Ended::Done);
+    assert_eq!(rig.work(&batch).await.unwrap(), Ended::Done);
     let sums = rig.sums().await;
     assert_eq!((sums.delivered, sums.open, provider.count()), (20, 20, 20));
     assert!(rig.raw.depth(&stub()).await.unwrap().delayed >= 1);
@@ -67,7 +67,7 @@ async fn past_its_deadline_what_is_paused_expires() {
     let batch = rig.sealed(two_zones(), |_| 5_000).await;
     brake(&rig, None, Some(Brake::Paused)).await;
     rig.parts.clock.move_to(at("2026-06-07T22:00:00Z"));
-    assert_eq!(rig.work(&batch, false).await.unwrap(), Ended::Done);
+    assert_eq!(rig.work(&batch).await.unwrap(), Ended::Done);
     let sums = rig.sums().await;
     assert_eq!((sums.class(Class::Expired), sums.open, provider.count()), (40, 0, 0));
 }
@@ -78,7 +78,7 @@ async fn an_aborted_zone_ends_without_a_push() {
     let rig = Rig::new(&provider, settings(), &Quota::default()).await;
     let batch = rig.sealed(two_zones(), |_| 5_000).await;
     brake(&rig, Some(paris()), Some(Brake::Aborted)).await;
-    assert_eq!(rig.work(&batch, false).await.unwrap(), Ended::Done);
+    assert_eq!(rig.work(&batch).await.unwrap(), Ended::Done);
     let sums = rig.sums().await;
     assert_eq!((sums.delivered, sums.class(Class::Aborted), sums.open), (20, 20, 0));
     assert_eq!(sums.reasons[usize::from(Reason::Operator.code())], 20);
@@ -105,7 +105,7 @@ async fn a_pause_holds_between_two_chunks_of_a_batch() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(ledger.set_brake(&night, None, Some(Brake::Paused))).unwrap();
     });
-    assert_eq!(rig.work(&batch, false).await.unwrap(), Ended::Delayed);
+    assert_eq!(rig.work(&batch).await.unwrap(), Ended::Delayed);
     brake.join().unwrap();
     assert_eq!((rig.sums().await.delivered, provider.count()), (10, 10));
 }

@@ -1,7 +1,11 @@
 //! The embedded ledger, which can be away for a while when outcomes are to be booked.
 
 use std::{
-    sync::atomic::{AtomicBool, AtomicU32, Ordering},
+    collections::BTreeSet,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
     time::Duration,
 };
 
@@ -16,13 +20,26 @@ pub(crate) struct Flawed {
     inner: EmbeddedLedger,
     /// So many steps that book something fail from now on.
     pub(crate) away: AtomicU32,
+    /// Who is announced and has not left.
+    pub(crate) alive: Mutex<BTreeSet<u64>>,
     /// They are done all the same; only their answer gets lost.
     pub(crate) lost: AtomicBool,
+    /// So many steps that only claim lose their answer from now on.
+    pub(crate) claims_lost: AtomicU32,
+    /// A step that another takes between the next look at what is pending and what is made of it.
+    pub(crate) meanwhile: Mutex<Option<Step>>,
 }
 
 impl Flawed {
     pub(crate) fn over(inner: EmbeddedLedger) -> Self {
-        Self { inner, away: AtomicU32::new(0), lost: AtomicBool::new(false) }
+        Self {
+            inner,
+            alive: Mutex::default(),
+            away: AtomicU32::new(0),
+            lost: AtomicBool::new(false),
+            claims_lost: AtomicU32::new(0),
+            meanwhile: Mutex::new(None),
+        }
     }
 }
 
@@ -46,10 +63,12 @@ impl NightLedger for Flawed {
     }
 
     async fn members(&self, group: Group, owner: Owner, term: Duration) -> Result<Vec<Owner>, StoreError> {
+        self.alive.lock().unwrap().insert(owner.0);
         self.inner.members(group, owner, term).await
     }
 
     async fn leave(&self, group: Group, owner: Owner) -> Result<(), StoreError> {
+        self.alive.lock().unwrap().remove(&owner.0);
         self.inner.leave(group, owner).await
     }
 
@@ -100,8 +119,14 @@ impl NightLedger for Flawed {
     }
 
     async fn step(&self, step: Step) -> Result<Stepped, StoreError> {
+        let takes_one =
+            |n: &AtomicU32| n.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1)).is_ok();
+        if step.done.is_empty() && !step.claim.is_empty() && takes_one(&self.claims_lost) {
+            self.inner.step(step).await?;
+            return Err(StoreError::Unavailable("its answer is lost on purpose".into()));
+        }
         let (done, lost) = (!step.done.is_empty(), self.lost.load(Ordering::SeqCst));
-        if done && self.away.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1)).is_ok() {
+        if done && takes_one(&self.away) {
             if lost {
                 self.inner.step(step).await?;
             }
@@ -110,12 +135,17 @@ impl NightLedger for Flawed {
         self.inner.step(step).await
     }
 
-    async fn pending(&self, key: &SealKey, batch: BatchId) -> Result<Option<Vec<u8>>, StoreError> {
-        self.inner.pending(key, batch).await
+    async fn pending(&self, key: &SealKey, batch: BatchId) -> Result<Vec<Vec<u8>>, StoreError> {
+        let left = self.inner.pending(key, batch).await;
+        let meanwhile = self.meanwhile.lock().unwrap().take();
+        if let Some(step) = meanwhile {
+            self.inner.step(step).await?;
+        }
+        left
     }
 
-    async fn published(&self, key: &SealKey, batch: BatchId) -> Result<(), StoreError> {
-        self.inner.published(key, batch).await
+    async fn published(&self, key: &SealKey, batch: BatchId, bytes: &[u8]) -> Result<(), StoreError> {
+        self.inner.published(key, batch, bytes).await
     }
 
     async fn claims(&self, key: &SealKey, positions: &[u32]) -> Result<Vec<Held>, StoreError> {

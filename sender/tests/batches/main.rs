@@ -5,8 +5,12 @@
 mod away;
 mod bad_days;
 mod brakes;
+mod devices;
 mod ledger;
+mod reach;
+mod recorded;
 mod rig;
+mod set_apart;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -37,7 +41,7 @@ async fn everybody_gets_their_own_number_once() {
     let bare = NewUser { devices: Some(Vec::new()), ..user(38) };
     let changes = vec![Change::Put(out), Change::Put(bare), Change::Delete(Uid(37))];
     rig.parts.directory.apply(changes, at("2026-06-07T19:55:00Z")).await.unwrap();
-    assert_eq!(rig.work(&batch, false).await.unwrap(), Ended::Done);
+    assert_eq!(rig.work(&batch).await.unwrap(), Ended::Done);
     let seen = rig.parts.lines[&stub()].name.clone();
     assert_eq!(seen, stub());
     let pushes = provider.seen.lock().unwrap().clone();
@@ -55,7 +59,7 @@ async fn everybody_gets_their_own_number_once() {
         assert_eq!(sums.reasons[usize::from(reason.code())], 1, "{reason:?}");
     }
     // delivered again by the broker: nobody is pushed to again
-    assert_eq!(rig.work(&batch, true).await.unwrap(), Ended::Done);
+    assert_eq!(rig.work(&batch).await.unwrap(), Ended::Done);
     assert_eq!(provider.count(), 37);
 }
 
@@ -68,7 +72,7 @@ async fn only_those_that_failed_are_tried_again_and_the_last_attempt_ends_in_a_d
     });
     let rig = Rig::new(&provider, settings(), &Quota::default()).await;
     let batch = rig.sealed((1..=50).map(user).collect(), |_| 5_000).await;
-    rig.work(&batch, false).await.unwrap();
+    rig.work(&batch).await.unwrap();
     rig.drain().await;
     let sums = rig.sums().await;
     assert_eq!((sums.delivered, sums.class(Class::Dead), sums.open, sums.duplicates), (45, 5, 0, 0));
@@ -93,7 +97,7 @@ async fn no_answer_is_tried_once_more_and_then_final() {
     });
     let rig = Rig::new(&provider, settings(), &Quota::default()).await;
     let batch = rig.sealed((1..=4).map(user).collect(), |_| 5_000).await;
-    rig.work(&batch, false).await.unwrap();
+    rig.work(&batch).await.unwrap();
     rig.drain().await;
     let tries = |uid| provider.seen.lock().unwrap().iter().filter(|s| s.uid == uid).count();
     assert_eq!([1, 2, 3, 4].map(tries), [2, 2, 3, 1]);
@@ -109,7 +113,7 @@ async fn a_throttled_channel_slows_as_a_whole_and_uses_up_no_attempt() {
     });
     let rig = Rig::new(&provider, settings(), &Quota::default()).await;
     let batch = rig.sealed((1..=60).map(user).collect(), |_| 5_000).await;
-    assert_eq!(rig.work(&batch, false).await.unwrap(), Ended::Delayed);
+    assert_eq!(rig.work(&batch).await.unwrap(), Ended::Delayed);
     assert!(provider.count() <= 10, "the rest of the batch was not tried");
     rig.drain().await;
     let sums = rig.sums().await;
@@ -126,7 +130,7 @@ async fn what_finds_no_quota_in_time_waits_in_the_ladder() {
     let quota = Quota { per_second: NonZeroU32::new(400), ..Quota::default() };
     let rig = Rig::new(&provider, settings(), &quota).await;
     let batch = rig.sealed((1..=60).map(user).collect(), |_| 5_000).await;
-    rig.work(&batch, false).await.unwrap();
+    rig.work(&batch).await.unwrap();
     rig.drain().await;
     assert_eq!(rig.sums().await.delivered, 60);
     assert_eq!(provider.count(), 60);
@@ -142,7 +146,7 @@ async fn a_device_that_is_gone_is_dropped_and_the_next_channel_takes_over() {
     let both =
         |uid| NewUser { devices: Some(vec![device("stub", uid, 0), device("other", uid, 0)]), ..user(uid) };
     let batch = rig.sealed(vec![both(1), user(2), both(3)], |_| 5_000).await;
-    rig.work(&batch, false).await.unwrap();
+    rig.work(&batch).await.unwrap();
     rig.drain().await;
     let sums = rig.sums().await;
     assert_eq!((sums.delivered, sums.class(Class::Rejected), sums.open), (2, 1, 0));

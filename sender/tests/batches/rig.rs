@@ -76,6 +76,10 @@ impl Channel for Provider {
         };
         (self.answer)(&seen, times)
     }
+
+    fn longest(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
 /// A user whose retry makes the work on the whole batch panic.
@@ -285,12 +289,11 @@ impl Rig {
         SealKey { night, shard: Shard(0), instant: at("2026-06-07T20:00:00Z") }
     }
 
-    pub(crate) async fn work(&self, batch: &Batch, redelivered: bool) -> Result<Ended, StoreError> {
+    pub(crate) async fn work(&self, batch: &Batch) -> Result<Ended, StoreError> {
         work(
             &self.parts,
             &self.parts.lines[&batch.channel],
             &encoding::encode(batch),
-            redelivered,
             &CancellationToken::new(),
         )
         .await
@@ -305,16 +308,10 @@ impl Rig {
                 if depth.ready + depth.unacked.unwrap() + depth.delayed == 0 {
                     break;
                 }
-                let Delivery { bytes, redelivered, acker } = consumer.next().await.unwrap();
-                work(
-                    &self.parts,
-                    &self.parts.lines[&channel],
-                    &bytes,
-                    redelivered,
-                    &CancellationToken::new(),
-                )
-                .await
-                .unwrap();
+                let Delivery { bytes, acker, .. } = consumer.next().await.unwrap();
+                work(&self.parts, &self.parts.lines[&channel], &bytes, &CancellationToken::new())
+                    .await
+                    .unwrap();
                 acker.ack().await.unwrap();
             }
         }

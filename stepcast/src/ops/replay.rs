@@ -28,8 +28,7 @@ const PAGE: usize = 200;
 ///
 /// A batch that was given up after its attempts is set free in the ledger and starts over at the first; others go as they
 /// are; what was recorded of one and not published before it was buried is published by the work on it. A letter that is
-/// published and not taken off is published again by the next replay: the claims see to it that
-/// nobody gets a second push.
+/// published and not taken off is published again by the next replay: the claims see to it that nobody gets a second push.
 pub(super) async fn replay(
     State(state): State<Arc<OpsState>>,
     Json(asked): Json<Asked>,

@@ -65,7 +65,12 @@ elseif lease then
   redis.call('HDEL', leases, ARGV[2])
 end
 if ARGV[6] ~= '-' then
-  redis.call('HSET', KEYS[4], ARGV[2], string.sub(ARGV[6], 2))
+  -- what other works on the batch left stays
+  local others = without(redis.call('HGET', KEYS[4], ARGV[2]) or '', function(owner)
+    return owner == ARGV[1]
+  end)
+  local own = ARGV[1] .. string.format('%010d', #ARGV[6] - 1) .. string.sub(ARGV[6], 2)
+  redis.call('HSET', KEYS[4], ARGV[2], others .. own)
   redis.call('EXPIRE', KEYS[4], ARGV[8])
 end
 if ARGV[7] ~= '' and redis.call('RPUSH', KEYS[5], ARGV[7]) == 1 then

@@ -41,9 +41,13 @@ pub(super) fn judge(facts: &Facts, wanted: Wanted) -> Verdict {
     verdict.cluster(facts, wanted.cluster);
     verdict.eviction(facts);
     match wanted.durability {
-        Durability::Wal => verdict.persistence(facts, "wal", true),
+        Durability::Wal => {
+            verdict.persistence(facts, "wal", true);
+            verdict.promotion(facts, "wal");
+        }
         Durability::Relaxed => {
             verdict.persistence(facts, "relaxed", false);
+            verdict.promotion(facts, "relaxed");
             verdict.warnings.push(
                 "durability = \"relaxed\": up to 2 s of what was answered as stored may be lost".to_owned(),
             );
@@ -67,6 +71,11 @@ fn full(facts: &Facts) -> Option<(u64, u64)> {
     let most = number("maxmemory").filter(|most| *most > 0)?;
     let used = number("used_memory")?.saturating_sub(number("mem_not_counted_for_evict").unwrap_or(0));
     (used >= most).then_some((used, most))
+}
+
+/// How many replicas are connected, where the server tells.
+fn replicas(facts: &Facts) -> Option<u32> {
+    facts.info("connected_slaves").and_then(|count| count.parse().ok())
 }
 
 impl Verdict {
@@ -122,9 +131,18 @@ impl Verdict {
         }
     }
 
+    /// What is on the primary's disk only is lost where a replica takes its place, and nothing waits for it.
+    fn promotion(&mut self, facts: &Facts, durability: &str) {
+        if let Some(count) = replicas(facts).filter(|count| *count > 0) {
+            self.warnings.push(format!(
+                "connected_slaves is {count} and durability = \"{durability}\": a replica that is promoted may lack what was \
+                 answered as stored; durability = \"replicated\" waits for it"
+            ));
+        }
+    }
+
     fn replicas(&mut self, facts: &Facts, wanted: u16) {
-        let count = facts.info("connected_slaves").and_then(|count| count.parse::<u32>().ok());
-        match count {
+        match replicas(facts) {
             None => self.unknown("connected_slaves", &wanted.to_string()),
             Some(count) if count < u32::from(wanted) => {
                 // they come and go: not a fault of the set-up, and writes fail until they are back

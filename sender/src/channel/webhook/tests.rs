@@ -274,6 +274,7 @@ async fn a_name_that_leads_inside_is_stopped() {
         url: inside,
         signer: None,
         telling: Telling::new("inside"),
+        limit: Duration::from_secs(1),
     };
     let stopped = push(&webhook).await;
     assert!(matches!(stopped, Err(Fault::Stopped { .. })), "{stopped:?}");

@@ -91,6 +91,22 @@ fn replicas_are_counted() {
 }
 
 #[test]
+fn a_replica_that_nothing_waits_for_is_warned_of() {
+    let info = INFO.replace("connected_slaves:0", "connected_slaves:2");
+    for (durability, name) in [(Durability::Wal, "wal"), (Durability::Relaxed, "relaxed")] {
+        let told = verdict(durability, &info, &[]);
+        assert!((&told.away, told.faults.len()) == (&None, 0), "{told:?}");
+        let wanted = format!(
+            "connected_slaves is 2 and durability = \"{name}\": a replica that is promoted may lack what was answered as \
+             stored; durability = \"replicated\" waits for it"
+        );
+        assert!(told.warnings.contains(&wanted), "{told:?}");
+        let alone = verdict(durability, INFO, &[]);
+        assert!(!alone.warnings.iter().any(|w| w.contains("promoted")), "{alone:?}");
+    }
+}
+
+#[test]
 fn a_replica_or_one_that_loads_is_away() {
     let replica = verdict(Durability::Wal, &INFO.replace("role:master", "role:slave"), &[]);
     assert_eq!(replica.away.as_deref(), Some("role is slave: the primary is wanted"));
