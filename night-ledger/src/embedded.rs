@@ -87,6 +87,10 @@ impl NightLedger for EmbeddedLedger {
         Ok(seals::nights(&self.file)?)
     }
 
+    fn exclusive(&self) -> bool {
+        true
+    }
+
     async fn members(&self, _group: Group, owner: Owner, _term: Duration) -> Result<Vec<Owner>, StoreError> {
         // whoever has the file open is alone
         Ok(vec![owner])

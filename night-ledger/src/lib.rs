@@ -57,6 +57,12 @@ pub trait NightLedger: Send + Sync {
     /// The nights held, oldest `Day` first.
     async fn nights(&self) -> Result<Vec<Night>, StoreError>;
 
+    /// Whether nobody else can have the ledger open, now or a moment ago: then whoever was there before is dead, and what it
+    /// pushed is no longer in flight.
+    fn exclusive(&self) -> bool {
+        false
+    }
+
     /// Announces `owner` as alive in `group` for `term` from now and answers who is alive there, itself included, by
     /// number.
     async fn members(&self, group: Group, owner: Owner, term: Duration) -> Result<Vec<Owner>, StoreError>;

@@ -112,7 +112,7 @@ impl<'a> Member<'a> {
 
 fn unseen(parts: &Parts) -> Views {
     let times = shared(parts).map(|line| counted(&line.limits, line.channel.longest()).time());
-    Views::new(parts.owner, TERM, times.max().unwrap_or_default())
+    Views::new(parts.owner, TERM, times.max().unwrap_or_default()).exclusive(parts.ledger.exclusive())
 }
 
 async fn leave(parts: &Parts) {

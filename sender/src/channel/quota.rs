@@ -9,7 +9,7 @@ pub struct Quota {
     pub per_second: Option<NonZeroU32>,
     /// Pushes a minute; refused ones count.
     pub per_minute: Option<NonZeroU32>,
-    /// Pushes in flight, 1 to 100,000. A sender that starts, or joins others, uses its part of them when every push that
+    /// Pushes in flight, 1 to 100,000. A sender among many that starts, or joins others, uses its part of them when every push that
     /// another may have begun before is over: after the time limit of the channel.
     pub in_flight: Option<NonZeroU32>,
 }

@@ -23,6 +23,8 @@ pub(super) struct Views {
     asked: Option<Instant>,
     /// When this sender begins, having joined others, where nothing counts for longer than its window.
     begins: Option<Instant>,
+    /// Nobody else's pushes can be in flight: the ledger is this process's alone.
+    exclusive: bool,
 }
 
 #[derive(Debug)]
@@ -59,7 +61,12 @@ const MOST_VIEWS: usize = 256;
 impl Views {
     /// Nothing seen yet; `longest` is the longest [`Counted::time`] that will be asked about.
     pub(super) fn new(owner: Owner, term: Duration, longest: Duration) -> Self {
-        Self { owner, term, longest, seen: VecDeque::new(), asked: None, begins: None }
+        Self { owner, term, longest, seen: VecDeque::new(), asked: None, begins: None, exclusive: false }
+    }
+
+    /// The same over a ledger that nobody else can have open, if it is one.
+    pub(super) fn exclusive(self, exclusive: bool) -> Self {
+        Self { exclusive, ..self }
     }
 
     /// Notes an answer: who lives, by number, as asked for at `asked`.
@@ -92,7 +99,8 @@ impl Views {
     /// When it begins on a channel, if it has joined: where pushes in flight count, not before those of all who had no
     /// room for it yet, or were just gone, are over.
     pub(super) fn begins(&self, counted: Counted<'_>) -> Option<Instant> {
-        self.begins?.checked_add(counted.in_flight())
+        let others = if self.exclusive { Duration::ZERO } else { counted.in_flight() };
+        self.begins?.checked_add(others)
     }
 
     /// The share of a quota that holds now, and until when it does without another word; `None` when nothing may be pushed.
@@ -253,6 +261,14 @@ mod tests {
             rig.answer(second, &[2]);
             assert_eq!(places(&rig, second), if second < 100 { 0 } else { 90 }, "{second}");
         }
+    }
+
+    #[test]
+    fn who_has_the_ledger_alone_begins_at_once() {
+        let views = Views::new(Owner(2), TERM, Duration::from_secs(100)).exclusive(true);
+        let mut rig = Rig { views, ..Rig::new() };
+        rig.answer(0, &[2]);
+        assert_eq!(places(&rig, 0), 90);
     }
 
     #[test]
