@@ -88,10 +88,13 @@ async fn an_aborted_zone_ends_without_a_push() {
 #[tokio::test]
 async fn a_pause_holds_between_two_chunks_of_a_batch() {
     let (pausing, mut paused) = tokio::sync::mpsc::unbounded_channel();
+    let (set, is_set) = std::sync::mpsc::channel();
+    let is_set = std::sync::Mutex::new(is_set);
     let provider = Provider::new(move |seen, _| {
         if seen.uid == 5 {
             pausing.send(()).unwrap();
-            // the last answer on brakes is old when the next chunk asks
+            is_set.lock().unwrap().recv().unwrap();
+            // and the last answer on brakes is old when the next chunk asks
             std::thread::sleep(Duration::from_millis(1_100));
         }
         Ok(())
@@ -104,6 +107,7 @@ async fn a_pause_holds_between_two_chunks_of_a_batch() {
         paused.blocking_recv().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(ledger.set_brake(&night, None, Some(Brake::Paused))).unwrap();
+        set.send(()).unwrap();
     });
     assert_eq!(rig.work(&batch).await.unwrap(), Ended::Delayed);
     brake.join().unwrap();
