@@ -27,7 +27,7 @@ counted() {
         end=1
     fi
     # what failed is counted already; a run that did not even build is not
-    ((bad > 0)) && counted_failures=1
+    ((bad > 0)) && ((counted_failures += 1))
     return "$end"
 }
 counted_failures=0

@@ -4,6 +4,7 @@
 long_steps() {
     step "fuzz targets" fuzz_targets_run
     step "the Dockerfile in a Debian root" dockerfile_steps
+    step "newer servers" newer_servers
 }
 
 # Each fuzz target for half a minute, or for STEPCAST_TEST_FUZZ seconds. The crates are built anew for it, with the address
@@ -33,16 +34,21 @@ fuzz_targets_run() {
 
 # What the Dockerfile says is done in a Debian root, stage by stage, without a container engine.
 dockerfile_steps() {
+    can_make_roots "the Dockerfile in a Debian root" || return 0
+    bash tests/steps/dockerfile.sh
+}
+
+# can_make_roots STEP: whether this machine can; else it says that the step is skipped, and why.
+can_make_roots() {
     if [[ $(id -u) != 0 ]]; then
-        echo "skipped: the Dockerfile in a Debian root (only root can make one)"
-        return 0
+        echo "skipped: $1 (only root can make one)"
+        return 1
     fi
     command -v debootstrap >/dev/null || {
         apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends debootstrap >/dev/null
     }
     command -v debootstrap >/dev/null || {
-        echo "skipped: the Dockerfile in a Debian root (debootstrap is not there)"
-        return 0
+        echo "skipped: $1 (debootstrap is not there)"
+        return 1
     }
-    bash tests/steps/dockerfile.sh
 }

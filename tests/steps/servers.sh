@@ -1,13 +1,17 @@
 # The servers that tests talk to: one Redis, a Redis cluster of three nodes, one RabbitMQ. They are this run's alone: on
 # free ports of 127.0.0.1, in a folder of their own, ended and taken away with the run.
 
+# the folder of the system whose servers are meant, if it is not this one
+servers_root=''
 servers_folder='' server_names=() server_pids=() server_ports=()
 taken_ports=' '
 
 # Starts them in the background; servers_ready waits for them.
 servers_start() {
-    local n amqp dist epmd cluster=()
+    local n amqp amqps dist epmd cluster=()
+    server_names=() server_pids=() server_ports=()
     servers_folder=$(mktemp -d "${TMPDIR:-/tmp}/stepcast-servers.XXXXXX") || return 1
+    [[ -z $servers_root ]] || servers_bind || return 1
     trap servers_stop EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
@@ -24,8 +28,10 @@ servers_start() {
     export STEPCAST_TEST_REDIS_CLUSTER=${STEPCAST_TEST_REDIS_CLUSTER#,}
 
     free_port && epmd=$port && free_port && dist=$port && free_port && amqp=$port || return 1
-    rabbitmq_start "$amqp" "$dist" "$epmd" || return 1
+    free_port && amqps=$port || return 1
+    rabbitmq_start "$amqp" "$amqps" "$dist" "$epmd" || return 1
     export STEPCAST_TEST_AMQP=amqp://guest:guest@127.0.0.1:$amqp/%2f
+    export STEPCAST_TEST_AMQPS=amqps://guest:guest@localhost:$amqps/%2f
 }
 
 # Waits until each answers, and makes one cluster of the three nodes.
@@ -48,8 +54,16 @@ servers_stop() {
         kill -KILL "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
     done
     server_pids=()
-    [[ -n $servers_folder ]] && rm -rf -- "$servers_folder"
+    if [[ -n $servers_folder ]]; then
+        mountpoint -q "$servers_root$servers_folder" && umount "$servers_root$servers_folder"
+        rm -rf --one-file-system -- "$servers_folder"
+    fi
     servers_folder=''
+}
+
+# The servers of another system see the folder at the same place.
+servers_bind() {
+    mkdir -p "$servers_root$servers_folder" && mount --bind "$servers_folder" "$servers_root$servers_folder"
 }
 
 # Sets `port` to one that nobody listens on, nor 10,000 above it, where a node of a cluster listens too. Below what the
@@ -71,6 +85,7 @@ listening() { (: <"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 started() {
     local name=$1 port=$2
     shift 2
+    if [[ -n $servers_root ]]; then set -- chroot "$servers_root" "$@"; fi
     "$@" >"$servers_folder/$name.log" 2>&1 </dev/null &
     server_names+=("$name") server_pids+=($!) server_ports+=("$port")
 }
@@ -84,9 +99,11 @@ redis_start() {
 }
 
 rabbitmq_start() {
-    local amqp=$1 dist=$2 epmd=$3 folder=$servers_folder/rabbitmq
-    mkdir -p "$folder" || return 1
-    printf 'listeners.tcp.1 = 127.0.0.1:%s\nlog.console = true\n' "$amqp" >"$folder/rabbitmq.conf"
+    local amqp=$1 amqps=$2 dist=$3 epmd=$4 folder=$servers_folder/rabbitmq
+    mkdir -p "$folder" && cp plumbing/src/amqp/certificates/server.* "$folder" || return 1
+    printf '%s\n' "listeners.tcp.1 = 127.0.0.1:$amqp" "listeners.ssl.1 = 127.0.0.1:$amqps" \
+        "ssl_options.certfile = $folder/server.pem" "ssl_options.keyfile = $folder/server.key" \
+        'ssl_options.versions.1 = tlsv1.3' 'ssl_options.versions.2 = tlsv1.2' 'log.console = true' >"$folder/rabbitmq.conf"
     # its own files only: what the system's package sets up is for the system's broker
     : >"$folder/env.conf"
     echo '[].' | tee "$folder/advanced.config" >"$folder/plugins"
@@ -103,8 +120,9 @@ rabbitmq_start() {
 # The broker's own script: the one in the path (Debian's) changes to another user.
 rabbitmq_program() {
     local program
-    for program in /usr/lib/rabbitmq/bin/rabbitmq-server /usr/lib/rabbitmq/lib/*/sbin/rabbitmq-server; do
-        [[ -x $program ]] && { echo "$program"; return; }
+    for program in "$servers_root"/usr/lib/rabbitmq/bin/rabbitmq-server "$servers_root"/usr/lib/rabbitmq/lib/*/sbin/rabbitmq-server; do
+        program=${program#"$servers_root"}
+        [[ -x $servers_root$program ]] && { echo "$program"; return; }
     done
     command -v rabbitmq-server
 }

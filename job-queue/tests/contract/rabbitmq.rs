@@ -1,4 +1,5 @@
-//! The engine on a RabbitMQ broker, at the address in `STEPCAST_TEST_AMQP`.
+//! The engine on a RabbitMQ broker, at the address in `STEPCAST_TEST_AMQP`; and through TLS at that in
+//! `STEPCAST_TEST_AMQPS`.
 
 mod faults;
 mod proxy;
@@ -36,7 +37,10 @@ struct Rabbit {
 
 impl Rabbit {
     async fn start() -> Self {
-        let settings = settings();
+        Self::start_at(settings("STEPCAST_TEST_AMQP")).await
+    }
+
+    async fn start_at(settings: AmqpSettings) -> Self {
         let link = Link::open(&Broker::new(&settings).unwrap(), "stepcast contract").await.unwrap();
         let mut engine = Self { settings, link, queue: None };
         engine.restart().await;
@@ -59,19 +63,35 @@ impl Rabbit {
     }
 }
 
-/// The broker that the environment names, with a prefix that nobody else has.
-fn settings() -> AmqpSettings {
+/// The broker that the environment names by a variable, with a prefix that nobody else has.
+fn settings(variable: &str) -> AmqpSettings {
     #[allow(clippy::disallowed_methods, reason = "tests are told so where the servers are")]
-    let url = std::env::var("STEPCAST_TEST_AMQP").unwrap();
+    let url = std::env::var(variable).unwrap();
     let prefix = format!("contract-{:016x}", RandomState::new().hash_one(0u8));
     let mut settings = AmqpSettings::at(url.clone(), prefix);
-    if let Some((user, place)) = url.strip_prefix("amqp://").and_then(|rest| rest.rsplit_once('@')) {
+    if let Some((scheme, rest)) = url.split_once("://")
+        && let Some((user, place)) = rest.rsplit_once('@')
+    {
         let (user, password) = user.split_once(':').unwrap_or((user, ""));
         settings.username = user.to_owned();
         settings.password = Some(password.to_owned().into());
-        settings.url = format!("amqp://{place}");
+        settings.url = format!("{scheme}://{place}");
     }
     settings
+}
+
+/// The same broker's other door. Its certificate is the one that the link's own tests believe.
+fn settings_of_tls() -> AmqpSettings {
+    let ca = concat!(env!("CARGO_MANIFEST_DIR"), "/../plumbing/src/amqp/certificates/trusted.pem");
+    AmqpSettings { ca_file: Some(ca.into()), ..settings("STEPCAST_TEST_AMQPS") }
+}
+
+async fn to_the_end(mut engine: Rabbit, check: impl AsyncFnOnce(&mut Rabbit)) {
+    let end = AssertUnwindSafe(check(&mut engine)).catch_unwind().await;
+    engine.clean().await;
+    if let Err(panic) = end {
+        resume_unwind(panic);
+    }
 }
 
 #[async_trait]
@@ -106,12 +126,7 @@ macro_rules! checks {
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             #[ignore = "needs the servers that tests/run starts"]
             async fn $name() {
-                let mut engine = Rabbit::start().await;
-                let end = AssertUnwindSafe($module::$name(&mut engine)).catch_unwind().await;
-                engine.clean().await;
-                if let Err(panic) = end {
-                    resume_unwind(panic);
-                }
+                to_the_end(Rabbit::start().await, async |engine| $module::$name(engine).await).await;
             }
         )*
     };
@@ -143,4 +158,20 @@ checks! {
     faults::readers_of_dead_letters_wait_for_each_other_and_lose_none,
     faults::a_cut_connection_is_made_again,
     faults::a_black_hole_is_noticed_by_both_sides,
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs the servers that tests/run starts"]
+async fn ten_thousand_go_through_tls() {
+    let engine = Rabbit::start_at(settings_of_tls()).await;
+    assert!(engine.settings.url.starts_with("amqps://"), "{}", engine.settings.url);
+    to_the_end(engine, async |engine| load::ten_thousand_go_through_once_each(engine).await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs the servers that tests/run starts"]
+async fn a_broker_whose_certificate_is_not_believed_gets_no_password() {
+    let settings = AmqpSettings { ca_file: None, ..settings_of_tls() };
+    let error = Link::open(&Broker::new(&settings).unwrap(), "stepcast contract").await.err().unwrap();
+    assert!(error.to_string().contains("certificate"), "{error}");
 }
