@@ -156,7 +156,7 @@ impl Errand<'_> {
             self.sort(&node, item, error, &mut left);
         }
         if let (Kind::Replicated(replicas, _), None, false) = (self.kind, &left.fault, got.is_empty()) {
-            left.fault = short(&node, replicas, values.next());
+            left.fault = short(&node, replicas, values.next(), values.next());
         }
         (got, left)
     }
@@ -208,11 +208,13 @@ impl Errand<'_> {
     }
 }
 
-/// The fault where too few replicas acknowledged what was written.
-fn short(node: &Node, wanted: u16, answer: Option<Value>) -> Option<Fault> {
-    let acknowledged = match answer {
-        Some(Value::Int(count)) => count,
-        Some(Value::ServerError(error)) => return Some(Fault::of_server(node, "WAIT", &error)),
+/// The fault where too few replicas acknowledged what was written, by the answers to the mark and the wait.
+fn short(node: &Node, wanted: u16, mark: Option<Value>, wait: Option<Value>) -> Option<Fault> {
+    let acknowledged = match (mark, wait) {
+        (Some(Value::ServerError(error)), _) | (_, Some(Value::ServerError(error))) => {
+            return Some(Fault::of_server(node, "WAIT", &error));
+        }
+        (_, Some(Value::Int(count))) => count,
         _ => 0,
     };
     let why =

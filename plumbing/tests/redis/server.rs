@@ -68,6 +68,21 @@ impl Server {
         }
     }
 
+    /// Makes it hold still, with its connections open.
+    pub(crate) fn freeze(&self) {
+        self.signal("-STOP");
+    }
+
+    /// Lets it go on.
+    pub(crate) fn thaw(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
+        let id = self.child.as_ref().unwrap().id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+    }
+
     pub(crate) fn settings(&self) -> RedisSettings {
         let mut settings = RedisSettings::at(vec![format!("redis://127.0.0.1:{}", self.port)], word());
         settings.timeout = Span::millis(500);
