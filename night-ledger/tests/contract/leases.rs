@@ -22,7 +22,7 @@ pub(crate) async fn an_epoch_rises_with_every_new_owner(engine: &mut dyn Engine)
     ledger.release_shard(Shard(0), Owner(2)).await.unwrap();
     let third = held(&*ledger, 2).await;
     assert!(third > second, "another may have had it in between");
-    assert_eq!(ledger.lease_shard(Shard(1), Owner(2), LONG).await.unwrap(), ShardLease::Held(1));
+    assert!(matches!(ledger.lease_shard(Shard(1), Owner(2), LONG).await.unwrap(), ShardLease::Held(_)));
 }
 
 pub(crate) async fn whoever_announces_itself_is_alive(engine: &mut dyn Engine) {

@@ -16,7 +16,9 @@ if live and owner ~= ARGV[2] then
   return 0
 end
 if not live then
-  epoch = string.format('%.0f', epoch + 1)
+  -- the clock's microseconds, so that a new owner is above the last one where the leases were lost, or are those of a
+  -- while ago, too
+  epoch = string.format('%.0f', math.max(epoch + 1, time[1] * 1000000 + time[2]))
 end
 local lease = ARGV[2] .. ':' .. epoch .. ':' .. string.format('%.0f', now + ARGV[3])
 redis.call('HSET', KEYS[1], ARGV[1], lease)
