@@ -31,6 +31,12 @@ pub trait JobQueue: Send + Sync {
     /// them may be in.
     async fn publish(&self, batches: &[Batch]) -> Result<(), StoreError>;
 
+    /// Makes ready to publish to these channels, so that the first batches do not wait for connections and queues to be
+    /// made. It need not be called, and promises nothing; given up on, it is gone on with the next time.
+    async fn make_ready(&self, _channels: &[ChannelName]) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Puts a batch into its channel's ladder, on the step for a wait of `wait`; answers when it is confirmed.
     async fn delay(&self, batch: &Batch, wait: Duration) -> Result<(), StoreError>;
 

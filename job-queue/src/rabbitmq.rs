@@ -62,6 +62,10 @@ impl JobQueue for RabbitQueue {
         self.publisher.send(&messages).await
     }
 
+    async fn make_ready(&self, channels: &[ChannelName]) -> Result<(), StoreError> {
+        self.publisher.make_ready(channels).await
+    }
+
     async fn delay(&self, batch: &Batch, wait: Duration) -> Result<(), StoreError> {
         let step = self.topology.ladder().hop(wait);
         let queue = self.topology.names().wait(&batch.channel, step)?;

@@ -1,5 +1,5 @@
 use chrono::TimeDelta;
-use domain::{BatchId, Instant, SealKey};
+use domain::{BatchId, ChannelName, Instant, SealKey};
 use job_queue::{Batch, BatchEntry, BatchZone, MOST_UIDS};
 use night_ledger::Seal;
 
@@ -56,22 +56,29 @@ impl Plan {
 
     /// When the next batch that is not recorded is due; `None` when all are.
     pub(crate) fn next_due(&self) -> Option<Instant> {
-        self.cut(self.confirmed).map(|(slot, ..)| self.due_at(*slot))
+        self.due_of(self.confirmed)
     }
 
     /// When the next batch that is not in the queue is due; `None` when all are.
     pub(crate) fn next_slot(&self) -> Option<Instant> {
-        self.cut(self.queued).map(|(slot, ..)| self.due_at(*slot))
+        self.due_of(self.queued)
     }
 
-    /// The batches that are due at `now` and not in the queue, at most `most`, and how many are in it when they are.
-    pub(crate) fn due(&self, now: Instant, most: usize) -> (Vec<Batch>, u32) {
+    /// When the batch with this index is due; `None` behind the last.
+    pub(crate) fn due_of(&self, index: u32) -> Option<Instant> {
+        self.cut(index).map(|(slot, ..)| self.due_at(*slot))
+    }
+
+    /// The channels its batches may go to.
+    pub(crate) fn channels(&self) -> &[ChannelName] {
+        &self.seal.channels
+    }
+
+    /// The batches from this index on that are due at `now`, at most `most`, and the index behind them.
+    pub(crate) fn due(&self, from: u32, now: Instant, most: usize) -> (Vec<Batch>, u32) {
         let mut batches = Vec::new();
-        let mut upto = self.queued;
-        while batches.len() < most
-            && let Some((slot, ..)) = self.cut(upto)
-            && self.due_at(*slot) <= now
-        {
+        let mut upto = from;
+        while batches.len() < most && self.due_of(upto).is_some_and(|due| due <= now) {
             batches.extend(self.batch(upto));
             upto += 1;
         }
@@ -96,21 +103,23 @@ impl Plan {
     fn batch(&self, index: u32) -> Option<Batch> {
         let (slot, channel, users) = self.cut(index)?;
         let mut zones: Vec<u8> = Vec::new();
+        // each zone's place among them: there are up to 256, and a look-up for each user
+        let mut places = [None; 1 << u8::BITS];
         let mut entries = Vec::with_capacity(users.len());
         for (position, due) in users.clone().zip(self.seal.due.get(users.clone())?) {
             if due.closed.is_some() {
                 continue;
             }
-            let known = zones.iter().position(|&z| z == due.zone);
-            let zone = known.unwrap_or_else(|| {
-                zones.push(due.zone);
-                zones.len() - 1
-            });
-            entries.push(BatchEntry {
-                uid: due.uid,
-                position: u32::try_from(position).ok()?,
-                zone: u8::try_from(zone).ok()?,
-            });
+            let place = &mut places[usize::from(due.zone)];
+            let zone = match *place {
+                Some(zone) => zone,
+                None => {
+                    let zone = u8::try_from(zones.len()).ok()?;
+                    zones.push(due.zone);
+                    *place.insert(zone)
+                }
+            };
+            entries.push(BatchEntry { uid: due.uid, position: u32::try_from(position).ok()?, zone });
         }
         let zones = zones.iter().map(|&z| {
             let zone = self.seal.zones[usize::from(z)];

@@ -3,6 +3,7 @@ mod following;
 mod forgetting;
 mod owning;
 mod publishing;
+mod readying;
 mod sealing;
 mod turn;
 mod upcoming;
@@ -121,8 +122,8 @@ impl Scheduler {
     }
 
     /// Does everything that is to be done at `now`: takes shards, seals what is ahead or inside its deadline, publishes the
-    /// slots that are due, and only then seals what was missed, closes what is past its deadline, and has what is old
-    /// forgotten beside the ticks. All of it is tried, whatever fails; the first error is answered, and the next tick goes
+    /// slots that are due, and only then seals what was missed, closes what is past its deadline, makes the queue ready for
+    /// what fires soon, and has what is old forgotten beside the ticks. All of it is tried, whatever fails; the first error is answered, and the next tick goes
     /// on where this one stopped.
     pub async fn tick(&mut self, now: Instant) -> Result<Ticked, StoreError> {
         let mut turn = Turn::new(now);
@@ -142,6 +143,7 @@ impl Scheduler {
         turn.note(end);
         let end = self.close(&mut turn).await;
         turn.note(end);
+        self.make_ready(&mut turn).await;
         turn.note(self.look_at_outbid());
         turn.note(self.forget(now));
         Metrics::count(&self.metrics.held, self.shards.epochs().len());

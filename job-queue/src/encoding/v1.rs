@@ -80,9 +80,14 @@ fn write_uids(entries: &[BatchEntry], to: &mut Vec<u8>) {
     varint::put(to, first.uid.0);
     let steps = || entries.windows(2).map(|w| w[1].uid.0.wrapping_sub(w[0].uid.0));
     if entries.len() > 1 {
-        let stride = steps().fold(0, divisor).max(1);
+        let stride = steps().fold(0, common).max(1);
         varint::put(to, stride);
-        steps().for_each(|step| varint::put(to, step / stride));
+        if stride.is_power_of_two() {
+            let shift = stride.trailing_zeros();
+            steps().for_each(|step| put(to, step >> shift));
+        } else {
+            steps().for_each(|step| put(to, step / stride));
+        }
     }
 }
 
@@ -91,6 +96,14 @@ fn write_positions(entries: &[BatchEntry], contiguous: bool, to: &mut Vec<u8>) {
     varint::put(to, first.position.into());
     if !contiguous {
         entries.windows(2).for_each(|w| varint::put(to, w[1].position.wrapping_sub(w[0].position).into()));
+    }
+}
+
+/// Appends a number that is mostly small.
+fn put(to: &mut Vec<u8>, number: u64) {
+    match u8::try_from(number) {
+        Ok(byte) if byte < 0x80 => to.push(byte),
+        _ => varint::put(to, number),
     }
 }
 
@@ -139,6 +152,13 @@ fn read_positions(
     Ok(())
 }
 
+/// The greatest common divisor of a stride so far, 0 at first, and a step. Mostly it stays as it is, and N, which is in it,
+/// is mostly a power of two: a division for each user would be most of the work.
+fn common(stride: u64, step: u64) -> u64 {
+    let divides = stride.is_power_of_two() && step & (stride - 1) == 0;
+    if divides { stride } else { divisor(stride, step) }
+}
+
 fn divisor(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
@@ -155,4 +175,25 @@ fn text(to: &mut Vec<u8>, text: &str) {
 
 fn wide(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stride_is_the_greatest_common_divisor() {
+        for (steps, stride) in [
+            (&[64, 128, 64 * 77][..], 64),
+            (&[64, 96], 32),
+            (&[300, 64], 4),
+            (&[100, 300, 1_100], 100),
+            (&[8, 3, 8], 1),
+            (&[1, u64::MAX], 1),
+            (&[u64::MAX], u64::MAX),
+            (&[1 << 63, 1 << 62], 1 << 62),
+        ] {
+            assert_eq!(steps.iter().copied().fold(0, common), stride, "{steps:?}");
+        }
+    }
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use domain::ChannelName;
-use futures_util::poll;
+use futures_util::{future::try_join_all, poll};
 use plumbing::amqp::{
     AmqpError, Keeper, Link,
     lapin::{
@@ -25,8 +25,9 @@ use crate::StoreError;
 
 /// Messages that are on their way at a time on one AMQP channel; more wait for these.
 const IN_FLIGHT: usize = 2_000;
-/// AMQP channels to publish on, which is how many calls can be under way at a time.
-const LANES: usize = 16;
+/// AMQP channels to publish on, which is how many calls can be under way at a time: enough for each shard of a night to
+/// have one.
+const LANES: usize = 64;
 /// The most channels, which are configured by hand.
 const MOST_CHANNELS: usize = 1_024;
 
@@ -76,6 +77,14 @@ impl Publisher {
         end
     }
 
+    /// Connects, declares these channels' queues and opens what is published on, as far as that is not done.
+    pub(super) async fn make_ready(&self, channels: &[ChannelName]) -> Result<(), StoreError> {
+        let live = self.live().await?;
+        live.link.unblocked(live.link.limit()).await?;
+        self.declare(&live, channels.iter().cloned().map(Some).collect()).await?;
+        live.open_lanes().await
+    }
+
     /// Why the broker takes nothing, if it said so.
     pub(super) fn blocked(&self) -> Option<StoreError> {
         let live = lock(&self.live).clone()?;
@@ -85,7 +94,7 @@ impl Publisher {
     async fn send_on(&self, live: &Live, messages: &[Message]) -> Result<(), StoreError> {
         // what is written to a connection that is blocked only piles up
         live.link.unblocked(live.link.limit()).await?;
-        self.declare(live, messages).await?;
+        self.declare(live, channels(messages)).await?;
         let permit = timeout(live.link.limit(), live.permits.acquire()).await;
         let _permit = permit.map_err(|_| live.link.no_answer("room to publish"))?;
         // dropped on an error, and with the call: what is still on its way on it is nobody else's
@@ -94,7 +103,7 @@ impl Publisher {
         if !lost.is_empty() {
             tracing::warn!(messages = lost.len(), queue = %lost[0].queue, "a queue is gone; declaring it again");
             lock(&live.declared).clear();
-            self.declare(live, messages).await?;
+            self.declare(live, channels(messages)).await?;
             lost = live.push(&lane, lost).await?;
         }
         if let Some(message) = lost.first() {
@@ -121,26 +130,25 @@ impl Publisher {
         }
     }
 
-    /// Declares the queues that messages go to, those that were not on this connection.
-    async fn declare(&self, live: &Live, messages: &[Message]) -> Result<(), StoreError> {
-        let mut asked = HashSet::new();
-        for message in messages {
-            if !asked.insert(&message.channel) || lock(&live.declared).contains(&message.channel) {
+    /// Declares the queues of these channels, those that were not on this connection.
+    async fn declare(&self, live: &Live, channels: Vec<Option<ChannelName>>) -> Result<(), StoreError> {
+        for channel in channels {
+            if lock(&live.declared).contains(&channel) {
                 continue;
             }
             let _turn = live.declaring.lock().await;
-            if lock(&live.declared).contains(&message.channel) {
+            if lock(&live.declared).contains(&channel) {
                 continue;
             }
             if lock(&live.declared).len() >= MOST_CHANNELS {
                 let limit = u64::try_from(MOST_CHANNELS).unwrap_or(u64::MAX);
                 return Err(StoreError::Full { what: "the list of channels", limit });
             }
-            match &message.channel {
+            match &channel {
                 Some(channel) => drop(self.topology.declare(&live.link, channel).await?),
                 None => drop(self.topology.declare_dead(&live.link).await?),
             }
-            lock(&live.declared).insert(message.channel.clone());
+            lock(&live.declared).insert(channel);
         }
         Ok(())
     }
@@ -154,9 +162,23 @@ impl Live {
                 return Ok(lane);
             }
         }
+        self.open_lane().await
+    }
+
+    async fn open_lane(&self) -> Result<Channel, AmqpError> {
         let lane = self.link.channel().await?;
         self.link.answer("confirms", lane.confirm_select(ConfirmSelectOptions::default())).await?;
         Ok(lane)
+    }
+
+    /// Opens the AMQP channels that calls would open as they need them.
+    async fn open_lanes(&self) -> Result<(), StoreError> {
+        let missing = self.permits.available_permits().saturating_sub(lock(&self.lanes).len());
+        let opened = try_join_all((0..missing).map(|_| self.open_lane())).await?;
+        let mut lanes = lock(&self.lanes);
+        lanes.extend(opened);
+        lanes.truncate(LANES);
+        Ok(())
     }
 
     /// Publishes messages and waits for all confirms. Gives back those that no queue took.
@@ -240,6 +262,14 @@ async fn publish(lane: &Channel, message: &Message) -> Result<Option<Place>, Sto
     let returned = confirmation.take_message().map(|message| message.delivery);
     Ok(returned
         .map(|message| (message.routing_key, message.properties.message_id().clone().unwrap_or_default())))
+}
+
+/// The channels that messages go to.
+fn channels(messages: &[Message]) -> Vec<Option<ChannelName>> {
+    let mut channels: Vec<_> = messages.iter().map(|message| &message.channel).collect();
+    // one after another they are mostly of one
+    channels.dedup();
+    channels.into_iter().cloned().collect()
 }
 
 fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {

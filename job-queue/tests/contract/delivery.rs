@@ -24,6 +24,23 @@ pub(crate) async fn comes_in_order_and_goes_with_its_acknowledgement(engine: &dy
     until(&*queue, &channel, empty).await;
 }
 
+pub(crate) async fn comes_from_a_queue_that_was_made_ready(engine: &dyn Engine) {
+    let (queue, channel) = (engine.queue(), channel());
+    for _ in 0..2 {
+        queue.make_ready(std::slice::from_ref(&channel)).await.unwrap();
+    }
+    // more calls at a time than are made ready for
+    let calls = (0..100).map(|id| {
+        let (queue, batches) = (engine.queue(), batches(&channel, id..id + 1));
+        tokio::spawn(async move { queue.publish(&batches).await.unwrap() })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        soon(call).await.unwrap();
+    }
+    queue.make_ready(std::slice::from_ref(&channel)).await.unwrap();
+    until(&*queue, &channel, |d| d.ready == 100).await;
+}
+
 pub(crate) async fn comes_again_first_when_dropped(engine: &dyn Engine) {
     let (queue, channel) = (engine.queue(), channel());
     queue.publish(&batches(&channel, 0..3)).await.unwrap();

@@ -69,6 +69,7 @@ macro_rules! checks {
 
 checks! {
     delivery::comes_in_order_and_goes_with_its_acknowledgement,
+    delivery::comes_from_a_queue_that_was_made_ready,
     delivery::comes_again_first_when_dropped,
     delivery::comes_again_when_its_task_ends_badly,
     delivery::comes_again_when_its_consumer_goes,

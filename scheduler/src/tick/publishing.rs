@@ -1,6 +1,8 @@
 //! Slots at their second.
 
 mod one;
+mod recording;
+mod window;
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -43,7 +45,8 @@ impl Scheduler {
         if !plans.is_empty() {
             let most = self.settings.publish_at_once.max(1);
             let places = Semaphore::new(most);
-            let bounds = Bounds { now, until: began + GO, at_once: (most / plans.len()).max(1) };
+            let share = u32::try_from((most / plans.len()).max(1)).unwrap_or(u32::MAX);
+            let bounds = Bounds { now, until: began + GO, at_once: share };
             let going =
                 plans.into_iter().map(|plan| publish_plan(plan, &*queue, &*ledger, &places, &bounds, &late));
             let mut going: FuturesUnordered<_> = going.collect();

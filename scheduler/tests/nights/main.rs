@@ -12,6 +12,8 @@ mod rig;
 mod several;
 mod shared;
 mod stopping;
+mod watched;
+mod windows;
 
 use log::Log;
 use night_ledger::{Class, Reason};

@@ -25,6 +25,8 @@ pub(crate) struct Shared {
     pub(crate) forgets: AtomicUsize,
     /// Whether no checkpoint is taken.
     pub(crate) no_checkpoints: AtomicBool,
+    /// Held to keep [`NightLedger::checkpoint`] from its end.
+    pub(crate) checkpointing: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
@@ -49,6 +51,7 @@ impl Shared {
             forgetting: tokio::sync::Mutex::default(),
             forgets: AtomicUsize::new(0),
             no_checkpoints: AtomicBool::new(false),
+            checkpointing: tokio::sync::Mutex::default(),
         }
     }
 
@@ -177,6 +180,7 @@ impl NightLedger for Shared {
         if self.no_checkpoints.load(Ordering::SeqCst) {
             return Err(StoreError::Unavailable("no checkpoint on purpose".into()));
         }
+        let _held = self.checkpointing.lock().await;
         self.inner.checkpoint(key, epoch, batches).await
     }
 

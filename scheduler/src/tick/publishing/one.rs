@@ -5,7 +5,11 @@ use job_queue::JobQueue;
 use night_ledger::{NightLedger, Raised, StoreError};
 use tokio::sync::Semaphore;
 
-use crate::{held_back::HeldBack, plan::Plan};
+use super::{recording::Recording, window::Window};
+use crate::plan::Plan;
+
+/// Groups of one seal that are on their way at a time: while the first is confirmed, the others are on theirs.
+const GROUPS: u32 = 2;
 
 /// How far one go of publishing goes.
 pub(super) struct Bounds {
@@ -13,8 +17,20 @@ pub(super) struct Bounds {
     pub(super) now: Instant,
     /// Nothing is begun after this.
     pub(super) until: RealInstant,
-    /// Batches of one seal that are handed to the queue at once.
-    pub(super) at_once: usize,
+    /// Batches of one seal that are on their way to the queue at once.
+    pub(super) at_once: u32,
+}
+
+impl Bounds {
+    /// Batches of one group.
+    fn group(&self) -> u32 {
+        (self.at_once / GROUPS).max(1)
+    }
+
+    /// How many batches of one seal may be published and not recorded: as many are published again after a crash.
+    fn unrecorded(&self) -> u32 {
+        self.at_once.saturating_mul(2)
+    }
 }
 
 /// How one seal came out of it.
@@ -26,8 +42,9 @@ pub(super) struct End {
     pub(super) outcome: Result<Raised, StoreError>,
 }
 
-/// Publishes what of a seal is due, in order, and moves its checkpoint on each time the queue has confirmed. Each batch on
-/// its way takes one of `places`. `late` is told when the first unpublished batch was due.
+/// Publishes what of a seal is due, in order and several groups at a time, and moves its checkpoint on beside that: neither
+/// waits for the other, within bounds. Each batch on its way takes one of `places`. `late` is told when the first
+/// unpublished batch was due.
 pub(super) async fn publish_plan(
     plan: &mut Plan,
     queue: &dyn JobQueue,
@@ -36,50 +53,64 @@ pub(super) async fn publish_plan(
     bounds: &Bounds,
     late: &impl Fn(Instant),
 ) -> End {
-    let mut published = 0;
-    let outcome = loop {
-        // what is in the queue is not put there again, however long the ledger does not take the checkpoint
-        if plan.queued > plan.confirmed {
-            // what is behind it waits
-            if let Some(due) = plan.next_slot().filter(|due| *due <= bounds.now) {
-                late(due);
-            }
-            match record(plan, ledger).await {
-                Ok(Raised::Yes) => {}
-                other => break other,
-            }
+    let is_late = |plan: &Plan| {
+        if let Some(due) = plan.next_slot().filter(|due| *due <= bounds.now) {
+            late(due);
         }
-        let due = plan.next_due().filter(|due| *due <= bounds.now);
-        let Some(due) = due.filter(|_| published == 0 || RealInstant::now() < bounds.until) else {
-            break Ok(Raised::Yes);
-        };
-        late(due);
-        let wanted = u32::try_from(bounds.at_once).unwrap_or(u32::MAX);
-        // never closed
-        let Ok(_places) = places.acquire_many(wanted).await else { break Ok(Raised::Yes) };
-        let (batches, upto) = plan.due(bounds.now, bounds.at_once);
-        if let Err(error) = queue.publish(&batches).await {
-            break Err(error);
+    };
+    // what is in the queue is not put there again, however long the ledger does not take the checkpoint
+    let (begun, mut window, mut recording) =
+        (plan.queued, Window::new(queue, plan.queued), Recording::new(ledger));
+    let (mut published, mut in_queue, mut recorded) = (0, Ok(()), held_back(plan));
+    loop {
+        is_late(plan);
+        let unrecorded = plan.queued.saturating_sub(plan.confirmed);
+        let enough = unrecorded >= bounds.at_once.div_ceil(2) || window.under_way() == 0;
+        if matches!(recorded, Ok(Raised::Yes)) && unrecorded > 0 && enough && !recording.under_way() {
+            recording.begin(plan);
         }
-        late(due);
-        plan.queued = upto;
-        published += batches.len() as u64;
+        // something is begun in each go
+        let first = window.next() == begun;
+        // what is behind a checkpoint that failed waits
+        let more = in_queue.is_ok()
+            && matches!(recorded, Ok(Raised::Yes))
+            && plan.held_back.is_none()
+            && window.under_way() < GROUPS.min(bounds.at_once)
+            && window.next().saturating_sub(plan.confirmed)
+                <= bounds.unrecorded().saturating_sub(bounds.group())
+            && plan.due_of(window.next()).is_some_and(|due| due <= bounds.now)
+            && (first || RealInstant::now() < bounds.until);
+        tokio::select! {
+            biased;
+            // a checkpoint that ended
+            end = recording.end(plan), if recording.under_way() => recorded = end,
+            // a group that ended, the foremost
+            Some(end) = window.front(), if window.under_way() > 0 => match end {
+                Ok(group) if in_queue.is_ok() => {
+                    is_late(plan);
+                    plan.queued = group.upto;
+                    published += group.batches;
+                }
+                // behind one that failed
+                Ok(_) => {}
+                Err(error) => in_queue = std::mem::replace(&mut in_queue, Ok(())).and(Err(error)),
+            },
+            // room for the next group; never closed
+            Ok(room) = places.acquire_many(bounds.group()), if more => if first || RealInstant::now() < bounds.until {
+                window.begin(plan, bounds.now, room);
+            },
+            else => break,
+        }
+    }
+    let outcome = match recorded {
+        Ok(Raised::Yes) => in_queue.map(|()| Raised::Yes),
+        other => other,
     };
     End { key: plan.key.clone(), published, outcome }
 }
 
-/// Moves the checkpoint of a seal up to what is in the queue. One that failed is tried again after a while.
-async fn record(plan: &mut Plan, ledger: &dyn NightLedger) -> Result<Raised, StoreError> {
-    let held = plan.held_back.take();
-    if let Some(error) = held.as_ref().and_then(|held| held.waits(RealInstant::now())).cloned() {
-        plan.held_back = held;
-        return Err(error);
-    }
-    let end = ledger.checkpoint(&plan.key, plan.epoch, plan.queued).await;
-    match &end {
-        Ok(Raised::Yes) => plan.confirm(plan.queued),
-        Ok(Raised::Outbid(_)) => {}
-        Err(error) => plan.held_back = Some(HeldBack::new(error.clone(), held.as_ref(), RealInstant::now())),
-    }
-    end
+/// The error of a checkpoint that is not to be tried again yet.
+fn held_back(plan: &Plan) -> Result<Raised, StoreError> {
+    let waits = plan.held_back.as_ref().and_then(|held| held.waits(RealInstant::now()));
+    waits.map_or(Ok(Raised::Yes), |error| Err(error.clone()))
 }
