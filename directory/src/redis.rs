@@ -8,15 +8,11 @@ use async_trait::async_trait;
 use domain::{ChannelName, Instant, Uid, Zone};
 use plumbing::Redis;
 
-use self::keys::part_of_user;
 use crate::{
     Applied, Change, Changed, Directory, PARTS, Page, Position, StoreError, User,
     bounds::{check_changes, check_pages},
     edit::{Step, user_of},
 };
-
-/// The most records that one command reads.
-const RECORDS: usize = 500;
 
 /// The directory in Redis, on one server or on a cluster. A user's record, page and the counts change in one step.
 pub struct RedisDirectory {
@@ -38,24 +34,10 @@ impl Directory for RedisDirectory {
     }
 
     async fn users(&self, uids: &[Uid]) -> Result<Vec<Option<User>>, StoreError> {
-        let mut parts = BTreeMap::<_, Vec<_>>::new();
-        for (place, uid) in uids.iter().enumerate() {
-            parts.entry(part_of_user(*uid)).or_default().push(place);
-        }
-        let asked: Vec<_> =
-            parts.iter().flat_map(|(part, places)| places.chunks(RECORDS).map(move |p| (*part, p))).collect();
-        let command = |(part, places): &(u32, &[usize])| {
-            commands::records(&self.redis, *part, places.iter().map(|place| uids[*place]))
-        };
-        let answers =
-            self.redis.read_all::<Vec<Option<Vec<u8>>>>(asked.iter().map(command).collect()).await?;
-        let mut users = vec![None; uids.len()];
-        for ((_, places), records) in asked.iter().zip(answers) {
-            for (place, record) in places.iter().zip(records) {
-                users[*place] = record.map(|record| user_of(uids[*place], &record)).transpose()?;
-            }
-        }
-        Ok(users)
+        let keys: Vec<_> = uids.iter().map(|uid| keys::record(&self.redis, *uid)).collect();
+        let records = self.redis.read_values(&keys).await?.into_iter();
+        let user = |(record, uid): (Option<Vec<u8>>, &Uid)| record.map(|r| user_of(*uid, &r)).transpose();
+        records.zip(uids).map(user).collect()
     }
 
     async fn drop_device(

@@ -14,6 +14,7 @@ mod settings;
 mod slot;
 mod slots_answer;
 mod topology;
+mod values;
 
 use std::{fmt::Display, sync::Arc};
 

@@ -73,25 +73,8 @@ impl Limits {
         if self.rate.is_none() && self.in_flight.is_none() && self.pause.left().is_none() {
             return Ok(Permit { _in_flight: None });
         }
-        let until = after(most);
-        // a place first: what is taken of a rate is gone, a place comes back
-        self.pause.wait(until).await?;
-        let _in_flight = match &self.in_flight {
-            Some(places) => Some(places.take(until, most).await?),
-            None => None,
-        };
-        loop {
-            self.pause.wait(until).await?;
-            if let Some(rate) = &self.rate {
-                rate.take(until).await?;
-            }
-            // the leave may have ended while this one waited for its turn
-            self.leave.ask()?;
-            // and the provider may have asked for a pause
-            if self.pause.left().is_none() {
-                return Ok(Permit { _in_flight });
-            }
-        }
+        // apart: a push that need not ask should not carry what waiting takes
+        Box::pin(self.in_turn(most)).await
     }
 
     /// Pauses the whole channel for so long from now. Of several pauses the one that ends last holds.
@@ -145,6 +128,28 @@ impl Limits {
         let second = share.per_second.map(|n| f64::from(n.get()));
         let minute = share.per_minute.map(|n| f64::from(n.get()) / 60.0);
         [second, minute].into_iter().flatten().reduce(f64::min)
+    }
+
+    async fn in_turn(&self, most: Duration) -> Result<Permit, Wait> {
+        let until = after(most);
+        // a place first: what is taken of a rate is gone, a place comes back
+        self.pause.wait(until).await?;
+        let _in_flight = match &self.in_flight {
+            Some(places) => Some(places.take(until, most).await?),
+            None => None,
+        };
+        loop {
+            self.pause.wait(until).await?;
+            if let Some(rate) = &self.rate {
+                rate.take(until).await?;
+            }
+            // the leave may have ended while this one waited for its turn
+            self.leave.ask()?;
+            // and the provider may have asked for a pause
+            if self.pause.left().is_none() {
+                return Ok(Permit { _in_flight });
+            }
+        }
     }
 }
 

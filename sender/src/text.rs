@@ -1,14 +1,15 @@
 //! What a push says: a title and a body by language.
 
 mod check;
+mod said;
 mod words;
 
 use std::{collections::BTreeMap, fmt};
 
 use domain::{Day, Language};
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
+use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 
-use self::words::grouped;
+use self::said::Said;
 
 /// The longest a title may come out, in characters.
 pub const LONGEST_TITLE: usize = 200;
@@ -137,12 +138,7 @@ impl Texts {
     }
 
     fn render_in(&self, names: &Names, values: Values<'_>) -> Result<(String, String), TextError> {
-        let values = context! {
-            steps => values.steps,
-            steps_grouped => grouped(values.steps),
-            name => values.name,
-            day => values.day.to_string(),
-        };
+        let values = Said::of(values);
         let part = |part| -> Result<String, TextError> {
             let rendered = self.engine.get_template(names.of(part)).and_then(|t| t.render(values.clone()));
             let text = rendered.map_err(|e| names.fault(part, brief(&e)))?;

@@ -79,22 +79,20 @@ pub(crate) async fn push_user(
         _ => format!("{identity}.{:016x}", xxhash_rust::xxh3::xxh3_64(device.address.as_bytes())),
     });
     let keys: Vec<String> = keys.collect();
-    let pushes = devices.iter().zip(&keys).map(|(device, key)| {
-        let push = Push {
-            identity: &identity,
-            key,
-            address: &device.address,
-            language: &user.language,
-            title: &title,
-            body: &body,
-            steps,
-            deadline: batch.deadline(entry),
-        };
-        async move { push_device(parts, line, &push).await }
+    let pushes = devices.iter().zip(&keys).map(|(device, key)| Push {
+        identity: &identity,
+        key,
+        address: &device.address,
+        language: &user.language,
+        title: &title,
+        body: &body,
+        steps,
+        deadline: batch.deadline(entry),
     });
+    let pushes: Vec<_> = pushes.collect();
     let (mut faults, mut gone) = (Vec::new(), Vec::new());
     let mut delivered = false;
-    for (device, end) in devices.iter().zip(join_all(pushes).await) {
+    for (device, end) in devices.iter().zip(push_devices(parts, line, &pushes).await) {
         match end {
             Ok(()) => delivered = true,
             Err(Some(Fault::DeviceGone { since })) => {
@@ -137,6 +135,14 @@ fn devices<'a>(user: &'a User, channel: &ChannelName) -> Vec<&'a Device> {
     let mut devices: Vec<&Device> = user.devices.iter().filter(|d| d.channel == *channel).collect();
     devices.sort_unstable_by(|a, b| (a.registered_at, &a.address).cmp(&(b.registered_at, &b.address)));
     devices
+}
+
+/// Pushes to all of a user's devices at once; nearly everybody has one.
+async fn push_devices(parts: &Parts, line: &Line, pushes: &[Push<'_>]) -> Vec<Result<(), Option<Fault>>> {
+    match pushes {
+        [one] => vec![push_device(parts, line, one).await],
+        all => join_all(all.iter().map(|push| push_device(parts, line, push))).await,
+    }
 }
 
 /// Pushes to one device when there is quota; `None` when its deadline passed meanwhile.

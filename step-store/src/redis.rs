@@ -12,9 +12,6 @@ const PARTS: u64 = 64;
 /// The most entries one script adds to, so that none holds up the server for long.
 const MOST_IN_SCRIPT: usize = 256;
 
-/// The most entries one command reads.
-const MOST_IN_READ: usize = 1_000;
-
 /// What the script answers for an add that would pass the limit.
 const TOO_MANY: i64 = -1;
 
@@ -74,26 +71,6 @@ impl RedisSteps {
         full.extend(open.into_values().filter(|load| !load.keys.is_empty()));
         full
     }
-
-    /// The reads of many entries, each with the places that its answers go to.
-    fn reads(&self, uids: &[Uid], day: Day) -> Vec<(Command, Vec<usize>)> {
-        let mut reads = Vec::new();
-        let mut open: HashMap<u64, (Command, Vec<usize>)> = HashMap::new();
-        for (at, uid) in uids.iter().enumerate() {
-            let part = part(*uid);
-            let (command, mut places) =
-                open.remove(&part).unwrap_or_else(|| (Command::new("MGET"), Vec::new()));
-            places.push(at);
-            let read = (command.key(self.entry(*uid, day)), places);
-            if read.1.len() == MOST_IN_READ {
-                reads.push(read);
-            } else {
-                open.insert(part, read);
-            }
-        }
-        reads.extend(open.into_values());
-        reads
-    }
 }
 
 #[async_trait]
@@ -119,18 +96,9 @@ impl StepStore for RedisSteps {
     }
 
     async fn read_many(&self, uids: &[Uid], day: Day) -> Result<Vec<u32>, StoreError> {
-        let (commands, places): (Vec<_>, Vec<_>) = self.reads(uids, day).into_iter().unzip();
-        let answers = self.redis.read_all::<Vec<Option<u32>>>(commands).await?;
-        let mut steps = vec![0; uids.len()];
-        for (places, held) in places.iter().zip(answers) {
-            if held.len() != places.len() {
-                return Err(unreadable("more or fewer numbers than were asked for"));
-            }
-            for (at, number) in places.iter().zip(held) {
-                steps[*at] = number.unwrap_or(0);
-            }
-        }
-        Ok(steps)
+        let keys: Vec<_> = uids.iter().map(|uid| self.entry(*uid, day)).collect();
+        let values = self.redis.read_values(&keys).await?;
+        values.iter().map(|value| value.as_deref().map_or(Ok(0), number)).collect()
     }
 }
 
@@ -148,6 +116,12 @@ fn answer(sum: i64) -> Option<Added> {
         TOO_MANY => Some(Added::TooMany),
         sum => u32::try_from(sum).ok().map(Added::Stored),
     }
+}
+
+/// The steps of an entry.
+fn number(digits: &[u8]) -> Result<u32, StoreError> {
+    let number = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
+    number.ok_or_else(|| unreadable("it is no number of steps"))
 }
 
 fn unreadable(detail: &str) -> StoreError {
@@ -179,9 +153,6 @@ mod tests {
     fn every_command_stays_in_one_slot_and_below_its_bound() {
         let store = store();
         let uids: Vec<_> = (0..40_000).step_by(3).map(Uid).collect();
-        let reads = store.reads(&uids, day());
-        assert!(reads.iter().all(|(read, places)| read.slot().is_some() && places.len() <= MOST_IN_READ));
-        assert_eq!(reads.iter().map(|(_, places)| places.len()).sum::<usize>(), uids.len());
         let adds: Vec<_> = uids.iter().map(|uid| Add { uid: *uid, day: day(), steps: 1 }).collect();
         let loads = store.loads(&adds);
         assert!(loads.iter().all(|load| script(load).slot().is_some() && load.keys.len() <= MOST_IN_SCRIPT));

@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
-use reqwest::{Client, header::CONTENT_TYPE};
+use reqwest::{Client, ClientBuilder, header::CONTENT_TYPE, redirect::Policy};
 
 use crate::receiver::{Receiver, trusting};
 
@@ -27,8 +27,7 @@ pub(crate) async fn push(
     in_flight: usize,
     pushes: Vec<Prepared>,
 ) -> anyhow::Result<Duration> {
-    let builder = Client::builder().no_proxy().timeout(Duration::from_secs(15)).pool_max_idle_per_host(512);
-    let client = trusting(builder, receiver.certificate())?.build()?;
+    let client = trusting(client(), receiver.certificate())?.build()?;
     let url = reqwest::Url::parse(receiver.url())?;
     let (pushes, next) = (Arc::new(pushes), Arc::new(AtomicUsize::new(0)));
     let begun = Instant::now();
@@ -46,6 +45,21 @@ pub(crate) async fn push(
         task.await.context("a loop ended")??;
     }
     Ok(begun.elapsed())
+}
+
+/// As the program's webhook has it, down to the header that names the client and the pings of a connection.
+fn client() -> ClientBuilder {
+    Client::builder()
+        .user_agent(concat!("stepcast/", env!("CARGO_PKG_VERSION")))
+        .redirect(Policy::none())
+        .no_proxy()
+        .referer(false)
+        .timeout(Duration::from_secs(15))
+        .connect_timeout(Duration::from_secs(5))
+        .pool_max_idle_per_host(512)
+        .pool_idle_timeout(Duration::from_secs(20))
+        .http2_keep_alive_interval(Duration::from_secs(20))
+        .http2_keep_alive_timeout(Duration::from_secs(5))
 }
 
 async fn post(client: &Client, url: &reqwest::Url, push: &Prepared) -> anyhow::Result<()> {

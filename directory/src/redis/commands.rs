@@ -65,12 +65,6 @@ pub(super) fn pages(redis: &Redis, part: u32, numbers: &[u32]) -> Command {
     numbers.iter().fold(command, |command, number| command.arg(*number))
 }
 
-/// Records of users of a part.
-pub(super) fn records(redis: &Redis, part: u32, uids: impl IntoIterator<Item = Uid>) -> Command {
-    let keys = Keys::of(redis, part);
-    uids.into_iter().fold(Command::new("MGET"), |command, uid| command.key(keys.record(uid)))
-}
-
 /// The counts by zone of a part.
 pub(super) fn zones(redis: &Redis, part: u32) -> Command {
     Command::new("HGETALL").key(Keys::of(redis, part).zones())

@@ -46,6 +46,11 @@ impl<'a> Keys<'a> {
     }
 }
 
+/// The record of any user.
+pub(super) fn record(redis: &Redis, uid: Uid) -> String {
+    redis.key(format_args!("d.{}", part_of_user(uid)), format_args!("u:{uid}"))
+}
+
 /// The part that a user is in.
 pub(super) fn part_of_user(uid: Uid) -> u32 {
     part_of(page_of(uid))

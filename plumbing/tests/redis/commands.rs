@@ -19,6 +19,22 @@ async fn many_over_all_slots_are_answered_in_order(redis: &Redis) {
     assert!(redis.read_all::<i64>(Vec::new()).await.unwrap().is_empty());
 }
 
+async fn values_of_all_slots_are_read_in_order(redis: &Redis) {
+    let keys: Vec<_> = (0..1_700).map(|n| redis.key(n % 64, n)).collect();
+    let value = |n: usize| [&[0xff, 0], n.to_string().as_bytes()].concat();
+    let sets = keys.iter().enumerate().step_by(3).map(|(n, key)| Command::new("SET").key(key).arg(value(n)));
+    redis.write_all::<()>(sets.collect()).await.unwrap();
+    // one that is no string is none
+    redis.write::<()>(Command::new("RPUSH").key(&keys[1]).arg("x")).await.unwrap();
+    let wanted: Vec<_> = (0..1_700).map(|n| (n % 3 == 0).then(|| value(n))).collect();
+    assert_eq!(redis.read_values(&keys).await.unwrap(), wanted);
+    // the same key twice
+    let twice = redis.read_values(&[&keys[3], &keys[2], &keys[3]]).await.unwrap();
+    assert_eq!(twice, [Some(value(3)), None, Some(value(3))]);
+    assert!(redis.read_values(&[""; 0]).await.unwrap().is_empty());
+    redis.erase().await.unwrap();
+}
+
 async fn a_script_that_is_not_known_is_told_once_and_run_once(redis: &Redis) {
     let script = new_script("return redis.call('INCRBY', KEYS[1], ARGV[1])");
     let other = new_script("return redis.call('APPEND', KEYS[1], ARGV[1])");
@@ -84,6 +100,7 @@ macro_rules! both {
 
 both! {
     many_over_all_slots_are_answered_in_order,
+    values_of_all_slots_are_read_in_order,
     a_script_that_is_not_known_is_told_once_and_run_once,
     faults_are_told_without_keys_and_values,
     it_is_as_the_durability_wants,

@@ -1,6 +1,7 @@
-use std::time::Duration;
+use std::{pin::pin, time::Duration};
 
 use domain::Instant;
+use futures_util::FutureExt;
 use reqwest::{Response, StatusCode, header::RETRY_AFTER};
 
 use super::{Fault, public_resolver::PrivateName, retry_after};
@@ -12,11 +13,11 @@ const MOST_BODY: usize = 64 * 1024;
 const BODY_TIME: Duration = Duration::from_secs(1);
 
 /// What the answer to a push means, by its status (RFC 9110, section 15) and `Retry-After` alone.
-pub(super) async fn judge(response: Response, now: Instant) -> Result<(), Fault> {
+pub(super) async fn judge(mut response: Response, now: Instant) -> Result<(), Fault> {
     let status = response.status();
     let asked = response.headers().get(RETRY_AFTER).and_then(|v| v.to_str().ok());
     let after = asked.and_then(|text| retry_after::parse(text, now));
-    read_off(response).await;
+    read_off(&mut response).await;
     by_status(status, after, now)
 }
 
@@ -49,8 +50,8 @@ fn by_status(status: StatusCode, after: Option<Duration>, now: Instant) -> Resul
     })
 }
 
-async fn read_off(mut response: Response) {
-    let read = async {
+async fn read_off(response: &mut Response) {
+    let mut read = pin!(async {
         let mut left = MOST_BODY;
         while let Ok(Some(piece)) = response.chunk().await {
             match left.checked_sub(piece.len()) {
@@ -58,9 +59,12 @@ async fn read_off(mut response: Response) {
                 None => break,
             }
         }
-    };
-    // the status has decided already: a body that is late or endless changes nothing
-    let _ = tokio::time::timeout(BODY_TIME, read).await;
+    });
+    // mostly there is none, or all of it is there
+    if read.as_mut().now_or_never().is_none() {
+        // the status has decided already: a body that is late or endless changes nothing
+        let _ = tokio::time::timeout(BODY_TIME, read).await;
+    }
 }
 
 fn causes<'a>(

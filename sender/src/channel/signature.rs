@@ -3,6 +3,9 @@ use std::fmt;
 use aws_lc_rs::hmac;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
+/// Bytes of a signature as it is written.
+const LENGTH: usize = 3 + 44;
+
 /// Signs as Standard Webhooks 1.0 has it (symmetric scheme, `v1`).
 pub(super) struct Signer(hmac::Key);
 
@@ -25,7 +28,10 @@ impl Signer {
         let mut context = hmac::Context::with_key(&self.0);
         context.update(format!("{id}.{timestamp}.").as_bytes());
         context.update(body);
-        format!("v1,{}", STANDARD.encode(context.sign()))
+        let mut signature = String::with_capacity(LENGTH);
+        signature.push_str("v1,");
+        STANDARD.encode_string(context.sign(), &mut signature);
+        signature
     }
 }
 

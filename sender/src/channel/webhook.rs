@@ -3,7 +3,11 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 use async_trait::async_trait;
 use chrono::{SecondsFormat, Utc};
 use plumbing::Span;
-use reqwest::{Client, Url, header::CONTENT_TYPE, redirect};
+use reqwest::{
+    Client, Method, Request, Url,
+    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+    redirect,
+};
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
 
@@ -78,20 +82,7 @@ impl Webhook {
 #[async_trait]
 impl Channel for Webhook {
     async fn push(&self, push: &Push<'_>) -> Result<(), Fault> {
-        let id = push.key;
-        let body = Payload::of(push).encode()?;
-        let timestamp = Utc::now().timestamp();
-        let mut request = self
-            .client
-            .post(self.url.clone())
-            .header(CONTENT_TYPE, "application/json")
-            .header("idempotency-key", id)
-            .header("webhook-id", id)
-            .header("webhook-timestamp", timestamp);
-        if let Some(signer) = &self.signer {
-            request = request.header("webhook-signature", signer.sign(id, timestamp, &body));
-        }
-        match request.body(body).send().await {
+        match self.client.execute(self.request(push)?).await {
             Ok(response) => {
                 let status = response.status();
                 let end = judge(response, Utc::now()).await;
@@ -116,6 +107,39 @@ impl Channel for Webhook {
         self.limit
     }
 }
+
+impl Webhook {
+    fn request(&self, push: &Push<'_>) -> Result<Request, Fault> {
+        let body = Payload::of(push).encode()?;
+        let timestamp = Utc::now().timestamp();
+        let id = HeaderValue::from_str(push.key).map_err(|_| not_made())?;
+        let mut request = Request::new(Method::POST, self.url.clone());
+        let mut headers = HeaderMap::with_capacity(8);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(KEY, id.clone());
+        headers.insert(ID, id);
+        headers.insert(TIMESTAMP, timestamp.into());
+        if let Some(signer) = &self.signer {
+            let signature = signer.sign(push.key, timestamp, &body);
+            headers.insert(SIGNATURE, signature.try_into().map_err(|_| not_made())?);
+        }
+        *request.headers_mut() = headers;
+        *request.body_mut() = Some(body.into());
+        Ok(request)
+    }
+}
+
+fn not_made() -> Fault {
+    Fault::Refused { detail: "the request could not be made".into() }
+}
+
+const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const ID: HeaderName = HeaderName::from_static("webhook-id");
+const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
+const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
+
+/// Bytes that hold most payloads, so that few have to grow.
+const LIKELY: usize = 512;
 
 /// What is posted: `{"id":"nightly.20260607.1001","campaign":"nightly","day":"20260607","uid":"1001","device":"...",
 /// "language":"en","title":"...","body":"...","steps":8350,"deadline":"2026-06-07T22:00:00Z"}`. The uid is text: JSON
@@ -151,8 +175,9 @@ impl<'a> Payload<'a> {
     }
 
     fn encode(&self) -> Result<Vec<u8>, Fault> {
-        serde_json::to_vec(self)
-            .map_err(|_| Fault::Refused { detail: "the payload could not be made".into() })
+        let mut bytes = Vec::with_capacity(LIKELY);
+        serde_json::to_writer(&mut bytes, self).map_err(|_| not_made())?;
+        Ok(bytes)
     }
 }
 

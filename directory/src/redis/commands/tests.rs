@@ -5,7 +5,7 @@ use super::*;
 use crate::{
     PARTS,
     page::place::{page_of, uid_at},
-    redis::keys::part_of_user,
+    redis::keys::{part_of_user, record},
 };
 
 fn redis() -> Redis {
@@ -43,7 +43,9 @@ proptest! {
         let part = part_of(page);
         prop_assert!(uids.iter().all(|uid| part_of_user(*uid) == part));
         prop_assert_eq!(read(&redis, page, &uids).slot(), tag(part));
-        prop_assert_eq!(records(&redis, part, uids.iter().copied()).slot(), tag(part));
+        for uid in &uids {
+            prop_assert_eq!(Some(redis_slot(record(&redis, *uid).as_bytes())), tag(part));
+        }
         let edit = Write {
             page,
             over: None,
