@@ -27,7 +27,7 @@ pub(crate) const BENCH: Bench = Bench {
     name: "roster",
     about: "the column of 10,000,000 users loaded from Redis, and a night of 64 shards sealed from it",
     users: 10_000_000,
-    memory: 450,
+    memory: 60,
     run: |run| -> Running<'_> { Box::pin(roster(run)) },
 };
 
@@ -84,8 +84,7 @@ async fn measure(run: &mut Run<'_>, hour: &Hour, uids: Uids, names: &Names) -> a
     let folder = crate::program::folder(run.program)?;
     // nothing of it has to last
     let redis = Redis::start(folder.path(), Durability::Memory)?;
-    let directory: Arc<dyn Directory> =
-        Arc::new(RedisDirectory::new(stores::access(&redis, Durability::Memory)?));
+    let directory = Arc::new(RedisDirectory::new(stores::access(&redis, Durability::Memory)?));
     let begun = Instant::now();
     fill(&directory, users, uids, hour).await?;
     run.tell(names.filled, rate(users, begun.elapsed().as_secs_f64()), "users/s", none(), None);

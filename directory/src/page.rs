@@ -71,6 +71,12 @@ impl Page {
         Self { number, bytes }
     }
 
+    /// The number of the page that a user is in.
+    #[inline]
+    pub fn number_of(uid: Uid) -> u32 {
+        place::page_of(uid)
+    }
+
     /// Its number, below 65,536.
     pub fn number(&self) -> u32 {
         self.number

@@ -9,7 +9,7 @@ use domain::{ChannelName, Instant, Uid, Zone};
 use plumbing::Redis;
 
 use crate::{
-    Applied, Change, Changed, Directory, PARTS, Page, Position, StoreError, User,
+    Applied, Change, Changed, Directory, PARTS, Page, Position, RosterRow, StoreError, User,
     bounds::{check_changes, check_pages},
     edit::{Step, user_of},
 };
@@ -23,6 +23,13 @@ impl RedisDirectory {
     /// The directory of a Redis; nothing is asked of it yet.
     pub fn new(redis: Redis) -> Self {
         Self { redis }
+    }
+
+    /// Puts pages up that are not there yet, as [`Directory::apply`] leaves them, without any record: who measures a roster
+    /// of a hundred million users has no room for their records.
+    #[doc(hidden)]
+    pub async fn put_pages(&self, pages: &[(u32, Vec<RosterRow>)]) -> Result<(), StoreError> {
+        writing::put_pages(&self.redis, pages).await
     }
 }
 

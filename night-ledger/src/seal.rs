@@ -1,3 +1,4 @@
+mod counting;
 mod encoding;
 
 use domain::{ChannelName, Instant, ShardCount, Uid, Zone};

@@ -114,6 +114,13 @@ impl Deltas {
     }
 }
 
+/// From one delta for each channel and zone.
+impl FromIterator<(ChannelName, Zone, Delta)> for Deltas {
+    fn from_iter<T: IntoIterator<Item = (ChannelName, Zone, Delta)>>(deltas: T) -> Self {
+        Self(deltas.into_iter().collect())
+    }
+}
+
 /// due, open, delivered, duplicates, then the reasons.
 pub(crate) const COUNTS: usize = 4 + Reason::ALL.len();
 

@@ -11,6 +11,7 @@ pub enum BadVarint {
 }
 
 /// Appends a number.
+#[inline]
 pub fn put(to: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         to.push(number.to_le_bytes()[0] | 0x80);
@@ -25,6 +26,7 @@ pub fn put_signed(to: &mut Vec<u8>, number: i64) {
 }
 
 /// Takes a number off the front of `from`, which stays as it was on an error.
+#[inline]
 pub fn take(from: &mut &[u8]) -> Result<u64, BadVarint> {
     let mut number = 0;
     for (place, &byte) in from.iter().enumerate() {

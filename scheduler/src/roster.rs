@@ -6,6 +6,7 @@ use directory::{Column, ColumnRow};
 use domain::{Campaign, Instant, Night, Shard, ShardCount, Zone, slot};
 use night_ledger::{Due, Reason, Seal, SealZone};
 
+use self::order::Order;
 use crate::agenda::Entry;
 
 /// The seals of all `n` shards for zones that fire together, as a tick makes them ahead of the hour; for measuring it.
@@ -46,8 +47,11 @@ pub(crate) fn seals(
             due.push(one);
         }
     });
+    let mut order = Order::new(campaign.window, campaign.channels.len());
     let seals = Shard::all(n).zip(due).filter_map(|(shard, due)| {
-        let due = order::ordered(due?, campaign.window, campaign.channels.len());
+        let mut due = due?;
+        order.put(&mut due);
+        due.shrink_to_fit();
         let seal = Seal {
             n,
             window: campaign.window,

@@ -1,8 +1,10 @@
+use std::collections::BTreeMap;
+
 use domain::{Uid, Zone};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::Edit;
-use crate::record;
+use crate::{Refusal, RosterRow, page::sheet::Sheet, record};
 
 /// What has to be written after some steps on a page, all of it in one step of the engine.
 #[derive(Debug)]
@@ -21,6 +23,33 @@ pub(crate) struct Write {
     pub(crate) records: Vec<(Uid, Option<Vec<u8>>)>,
     /// How many more users each zone has, and how many more moved out of it. Not both 0.
     pub(crate) zones: Vec<(Zone, i64, i64)>,
+}
+
+impl Write {
+    /// What puts up a page that is not there yet, without records; `None` without rows. Its page and counts are those that
+    /// come of putting the users in one by one.
+    pub(crate) fn of_rows(number: u32, rows: &[RosterRow]) -> Result<Option<Self>, Refusal> {
+        let Some(page) = Sheet::of(number, rows)?.page() else { return Ok(None) };
+        let mut zones = BTreeMap::<Zone, (i64, i64)>::new();
+        for row in rows {
+            zones.entry(row.zone).or_default().0 += 1;
+            if let Some(moved) = row.moved {
+                zones.entry(moved.from).or_default().1 += 1;
+            }
+        }
+        let mut hash = Xxh3::new();
+        hash.update(page.bytes());
+        let stamp = hash.digest();
+        Ok(Some(Self {
+            page: number,
+            over: None,
+            stamp,
+            bytes: Some(page.stamped(stamp).into_bytes()),
+            turned: true,
+            records: Vec::new(),
+            zones: zones.into_iter().map(|(zone, (now, once))| (zone, now, once)).collect(),
+        }))
+    }
 }
 
 impl Edit {
@@ -54,3 +83,6 @@ impl Edit {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,6 +21,7 @@ const FACTOR: u64 = 0x009e_3779_b97f_4a7d;
 const INVERSE: u64 = inverse(FACTOR);
 
 /// The page of a uid.
+#[inline]
 pub(crate) fn page_of(uid: Uid) -> u32 {
     u32::try_from(mix(uid) >> 40).unwrap_or_default()
 }
@@ -37,6 +38,7 @@ pub(crate) fn uid_at(page: u32, key: u64) -> Uid {
     Uid((mixed.wrapping_mul(INVERSE) & MIXED) << 8 | key & 0xff)
 }
 
+#[inline]
 fn mix(uid: Uid) -> u64 {
     (uid.0 >> 8).wrapping_mul(FACTOR) & MIXED
 }

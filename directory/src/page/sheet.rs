@@ -10,7 +10,7 @@ use super::{
     names::Names,
     place,
 };
-use crate::{Moved, Refusal, User};
+use crate::{Moved, Refusal, RosterRow, User};
 
 /// A page that is being changed.
 pub(crate) struct Sheet {
@@ -67,11 +67,27 @@ impl Sheet {
         let row = Row {
             zone: user.zone,
             consent: user.consent,
-            channels: self.bits(user)?,
+            channels: self.bits(user.uid, user.devices.iter().map(|device| &device.channel))?,
             due_from: minute_from(user.consent_at),
             moved: user.moved,
         };
         Ok(self.rows.insert(key, row) != Some(row))
+    }
+
+    /// A page that is not there yet, with these rows.
+    pub(crate) fn of(number: u32, rows: &[RosterRow]) -> Result<Self, Refusal> {
+        let mut sheet = Self { number, stamp: None, channels: Vec::new(), rows: BTreeMap::new() };
+        for from in rows.iter().filter(|row| place::page_of(row.uid) == number).take(MOST_USERS) {
+            let row = Row {
+                zone: from.zone,
+                consent: from.consent,
+                channels: sheet.bits(from.uid, from.channels.iter())?,
+                due_from: minute_from(from.due_from),
+                moved: from.moved,
+            };
+            sheet.rows.insert(place::key_of(from.uid), row);
+        }
+        Ok(sheet)
     }
 
     /// Takes a user's row out; answers whether it was there.
@@ -122,32 +138,34 @@ impl Sheet {
         (names, lines)
     }
 
-    /// The user's channels as bits of the page. It takes new channels in, and gives up those that nobody else uses when it
-    /// has no room left.
-    fn bits(&mut self, user: &User) -> Result<u16, Refusal> {
+    /// Channels of a user as bits of the page. It takes new channels in, and gives up those that nobody else uses when it has
+    /// no room left.
+    fn bits<'a>(
+        &mut self,
+        uid: Uid,
+        of: impl Iterator<Item = &'a ChannelName> + Clone,
+    ) -> Result<u16, Refusal> {
         let known = |channel| self.channels.iter().position(|c| c == channel);
-        let all: Option<Vec<_>> = user.devices.iter().map(|device| known(&device.channel)).collect();
-        match all {
-            Some(places) => Ok(places.into_iter().fold(0, |bits, place| bits | 1 << place)),
-            None => self.new_bits(user),
+        match of.clone().try_fold(0, |bits, channel| known(channel).map(|place| bits | 1 << place)) {
+            Some(bits) => Ok(bits),
+            None => self.new_bits(uid, of),
         }
     }
 
-    fn new_bits(&mut self, user: &User) -> Result<u16, Refusal> {
+    fn new_bits<'a>(&mut self, uid: Uid, of: impl Iterator<Item = &'a ChannelName>) -> Result<u16, Refusal> {
         let (mut channels, mut bits) = (self.channels.clone(), 0u16);
-        let used = self.used_by_others(user.uid);
-        for (i, device) in user.devices.iter().enumerate() {
-            let known = channels.iter().position(|channel| *channel == device.channel);
+        let used = self.used_by_others(uid);
+        for (i, channel) in of.enumerate() {
+            let known = channels.iter().position(|c| c == channel);
             let place = match known {
                 Some(place) => place,
                 None if channels.len() < usize::from(MOST_CHANNELS) => {
-                    channels.push(device.channel.clone());
+                    channels.push(channel.clone());
                     channels.len() - 1
                 }
                 None => {
-                    let place =
-                        places_in(!(used | bits)).next().ok_or_else(|| too_many(i, &device.channel))?;
-                    channels[place] = device.channel.clone();
+                    let place = places_in(!(used | bits)).next().ok_or_else(|| too_many(i, channel))?;
+                    channels[place] = channel.clone();
                     place
                 }
             };

@@ -10,8 +10,8 @@ use plumbing::Redis;
 
 use super::commands;
 use crate::{
-    Applied, StoreError,
-    edit::{Edit, Step, by_page},
+    Applied, RosterRow, StoreError,
+    edit::{Edit, Step, Write, by_page},
 };
 
 /// The most steps on a page in one script, which blocks the server while it runs.
@@ -67,6 +67,20 @@ pub(super) async fn take(redis: &Redis, steps: &[Step], now: Instant) -> Result<
         wait(tries).await?;
     }
     Ok(applied)
+}
+
+/// Puts up pages that are not there yet, without records.
+pub(super) async fn put_pages(redis: &Redis, pages: &[(u32, Vec<RosterRow>)]) -> Result<(), StoreError> {
+    let refused = |why: crate::Refusal| StoreError::corrupt("a row of a page", format!("{why:?}"));
+    for pages in pages.chunks(PAGES_AT_ONCE) {
+        let writes = pages.iter().map(|(number, rows)| Write::of_rows(*number, rows).map_err(refused));
+        let writes = writes.collect::<Result<Vec<_>, _>>()?;
+        let commands = writes.iter().flatten().map(|write| commands::write(redis, write)).collect();
+        if redis.write_all::<u8>(commands).await?.contains(&0) {
+            return Err(StoreError::corrupt("a page of the directory", "it is there already"));
+        }
+    }
+    Ok(())
 }
 
 /// Deals pages to pipelines.

@@ -9,18 +9,12 @@ use super::{
     keys::{self, ShardKeys},
     scripts::{self, put_sums},
 };
-use crate::{Progress, Raised, Seal, Sealed, seal, sums::Deltas};
+use crate::{Progress, Raised, Seal, Sealed, seal};
 
 pub(super) async fn write(redis: &Redis, key: &SealKey, seal: &Seal) -> Result<Sealed, StoreError> {
     seal.check()?;
     let (shard, names) = keys::of_seal(redis, key);
     let claims: Vec<u8> = seal.due.iter().map(|due| due.claim().byte()).collect();
-    let mut deltas = Deltas::default();
-    for due in &seal.due {
-        let (channel, zone) =
-            (&seal.channels[usize::from(due.channel)], seal.zones[usize::from(due.zone)].zone);
-        deltas.at(channel, zone).carry(due.claim(), 1);
-    }
     let keys = [&names.seal, &names.claims, &shard.zones(), &shard.progress(), &shard.sums(), &names.leases];
     let mut command = scripts::SEAL
         .call(&keys)
@@ -33,7 +27,7 @@ pub(super) async fn write(redis: &Redis, key: &SealKey, seal: &Seal) -> Result<S
     for zone in &seal.zones {
         command = command.arg(zone.zone.name());
     }
-    let answer: Vec<i64> = redis.write(put_sums(command, &deltas)).await?;
+    let answer: Vec<i64> = redis.write(put_sums(command, &seal.deltas())).await?;
     match answer[..] {
         [1] => Ok(Sealed::Written),
         [0] => Ok(Sealed::Stands),

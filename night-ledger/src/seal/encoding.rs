@@ -23,7 +23,9 @@ use crate::{
 const VERSION: u8 = 1;
 
 pub(crate) fn encode(seal: &Seal) -> Vec<u8> {
-    let mut to = vec![VERSION];
+    // what dense users of many zones take; random ones make it grow a few times
+    let mut to = Vec::with_capacity(64 * (1 + seal.zones.len()) + 2 * seal.due.len());
+    to.push(VERSION);
     put(&mut to, seal.n.get().into());
     put(&mut to, seal.window.into());
     put(&mut to, seal.channels.len() as u64);
@@ -40,11 +42,12 @@ pub(crate) fn encode(seal: &Seal) -> Vec<u8> {
         slot = run[0].slot;
         put(&mut to, run[0].channel.into());
         put(&mut to, run.len() as u64);
+        let index = Index::of(seal.n);
         let mut last = 0;
         for due in run {
-            let index = due.uid.0 / u64::from(seal.n.get());
-            put(&mut to, index - last);
-            last = index;
+            let next = index.at(due.uid);
+            put(&mut to, next - last);
+            last = next;
         }
     }
     if seal.zones.len() > 1 {
@@ -59,6 +62,28 @@ pub(crate) fn encode(seal: &Seal) -> Vec<u8> {
         to.push(reason.code());
     }
     to
+}
+
+/// How far down the list of its shard's numbers a uid is: `uid / n`. Shards mostly are a power of two, for which a division
+/// is a shift.
+#[derive(Clone, Copy)]
+enum Index {
+    Shift(u32),
+    Divide(u64),
+}
+
+impl Index {
+    fn of(n: ShardCount) -> Self {
+        if n.is_power_of_two() { Self::Shift(n.trailing_zeros()) } else { Self::Divide(n.get().into()) }
+    }
+
+    #[inline]
+    fn at(self, uid: Uid) -> u64 {
+        match self {
+            Self::Shift(bits) => uid.0 >> bits,
+            Self::Divide(n) => uid.0 / n,
+        }
+    }
 }
 
 /// The seal of shard `shard` in `bytes`.
