@@ -39,10 +39,11 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn number(&mut self) -> Result<u64, StoreError> {
-        varint::take(&mut self.rest).map_err(|bad| match bad {
-            BadVarint::Truncated => self.bad("it ends early"),
-            BadVarint::Form => self.bad("a number is not well formed"),
-        })
+        varint::take(&mut self.rest).map_err(|bad| self.bad_number(bad))
+    }
+
+    pub(crate) fn signed(&mut self) -> Result<i64, StoreError> {
+        varint::take_signed(&mut self.rest).map_err(|bad| self.bad_number(bad))
     }
 
     pub(crate) fn small(&mut self) -> Result<u32, StoreError> {
@@ -59,19 +60,30 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(crate) fn parsed<T: FromStr>(&mut self) -> Result<T, StoreError> {
+    /// What has its length before it.
+    pub(crate) fn part(&mut self) -> Result<Self, StoreError> {
         let length = self.count(self.rest.len())?;
-        let Some((text, rest)) = self.rest.split_at_checked(length) else {
-            return Err(self.bad("it ends early"));
-        };
-        let parsed = std::str::from_utf8(text).ok().and_then(|t| t.parse().ok());
-        let parsed = parsed.ok_or_else(|| self.bad("a name is unknown"))?;
+        let parts = self.rest.split_at_checked(length);
+        let (part, rest) = parts.ok_or_else(|| self.bad("it ends early"))?;
         self.rest = rest;
-        Ok(parsed)
+        Ok(Self { what: self.what, rest: part })
+    }
+
+    pub(crate) fn parsed<T: FromStr>(&mut self) -> Result<T, StoreError> {
+        let text = self.part()?.rest;
+        let parsed = std::str::from_utf8(text).ok().and_then(|t| t.parse().ok());
+        parsed.ok_or_else(|| self.bad("a name is unknown"))
     }
 
     pub(crate) fn instant(&mut self) -> Result<Instant, StoreError> {
         let seconds = self.number()?;
         crate::seal::instant(seconds).ok_or_else(|| self.bad("an instant is out of range"))
+    }
+
+    fn bad_number(&self, bad: BadVarint) -> StoreError {
+        self.bad(match bad {
+            BadVarint::Truncated => "it ends early",
+            BadVarint::Form => "a number is not well formed",
+        })
     }
 }

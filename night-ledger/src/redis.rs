@@ -5,6 +5,7 @@ mod answer;
 mod closing;
 mod counting;
 mod keys;
+pub(crate) mod log;
 mod nights;
 mod pending;
 mod scripts;

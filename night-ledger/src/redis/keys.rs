@@ -54,19 +54,20 @@ impl ShardKeys {
 pub(super) struct SealKeys {
     /// String: the seal as `seal::encoding` has it.
     pub(super) seal: String,
-    /// String: the claims, a byte a position.
+    /// Hash: number of a block of [`BLOCK`] positions -> its claims as runs: a zero byte (which is no claim), then for each run
+    /// the claim and how many have it, less 1 (a byte). Where that would be longer than a block, its claims, a byte each.
     pub(super) claims: String,
-    /// String, as long as the claims, only there when somebody was moved: the number of the channel by position, 0 for who
+    /// String, as long as all blocks of claims, only there when somebody was moved: the number of the channel by position, 0 for who
     /// was not moved.
     pub(super) moved: String,
     /// Hash: channel -> its number in `moved`, from 1.
     pub(super) channels: String,
     /// Hash: batch (16 bytes, big-endian) -> what has to be published before it may be acknowledged.
     pub(super) pending: String,
-    /// List: chunks that were worked: when (Unix ms, 8 bytes, big-endian), batch (16 bytes), attempt, runs of positions.
+    /// Hash: batch (16 bytes, big-endian) and attempt (a byte) -> its chunks that were worked, as `log` has them.
     pub(super) worked: String,
     /// Hash: batch (16 bytes) -> its lease: owner (8 bytes), when it ends by the server's clock (Unix ms, 13 digits), runs of
-    /// the positions it covers; and `t<block>` -> how often claims that nobody held were judged in a [`block`].
+    /// the positions it covers; and `t<block>` -> how often claims that nobody held were judged in a block.
     pub(super) leases: String,
 }
 
@@ -124,14 +125,23 @@ pub(super) fn batch(id: BatchId) -> [u8; 16] {
     id.0.to_be_bytes()
 }
 
-/// The block of a position: turns are counted by block, so that steps far apart do not meet.
-pub(super) fn block(position: u32) -> String {
-    format!("t{}", position / 1_024)
+/// Positions of a block of claims; the scripts have the same number.
+pub(super) const BLOCK: u32 = 1_000;
+
+/// The field of a position's turns: they are counted by block, so that steps far apart do not meet.
+pub(super) fn turns(position: u32) -> String {
+    format!("t{}", position / BLOCK)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_scripts_have_the_same_blocks() {
+        let block = format!("\nlocal BLOCK = {BLOCK}\n");
+        assert!(include_str!("lua/claims.lua").contains(&block));
+    }
 
     #[test]
     fn a_field_of_the_sums_comes_apart_as_it_was_put_together() {

@@ -21,7 +21,7 @@ macro_rules! script {
 
 script!(
     /// One step of the work on a batch.
-    STEP, "step", "windows", "pending"
+    STEP, "step", "claims", "windows", "pending"
 );
 script!(
     /// Forgets what is published.
@@ -29,7 +29,7 @@ script!(
 );
 script!(
     /// Changes claims that no sender changes.
-    REVISE, "revise", "windows"
+    REVISE, "revise", "claims", "windows"
 );
 script!(
     /// Begins to close a seal.
@@ -37,11 +37,11 @@ script!(
 );
 script!(
     /// Parts of the claims and moves at one moment.
-    VIEW, "view"
+    VIEW, "view", "claims"
 );
 script!(
     /// Writes a seal.
-    SEAL, "seal"
+    SEAL, "seal", "claims"
 );
 script!(
     /// Raises the epoch, and the batches confirmed.

@@ -5,7 +5,7 @@ use plumbing::{Command, Redis, StoreError};
 
 use super::{
     answer::{Found, Taken},
-    keys,
+    keys, log,
     scripts::{self, put_sums},
     windows::Windows,
 };
@@ -98,7 +98,7 @@ fn put_step(command: Command, step: &Step, view: &View, turned: &Turned, positio
     if !turned.found {
         return command.arg(0);
     }
-    let mut blocks: Vec<String> = positions.iter().map(|&position| keys::block(position)).collect();
+    let mut blocks: Vec<String> = positions.iter().map(|&position| keys::turns(position)).collect();
     blocks.dedup();
     blocks.iter().fold(command.arg(blocks.len()), |command, block| {
         let turns = view.found.turns.get(block).map_or("0", String::as_str);
@@ -118,15 +118,13 @@ fn put_moves(command: Command, turned: &Turned) -> Command {
     })
 }
 
-/// The entry of the log, empty when nothing is booked.
+/// What goes into the log, empty when nothing is booked.
 fn worked(step: &Step, turned: &Turned) -> Vec<u8> {
     if turned.booked.is_empty() {
         return Vec::new();
     }
-    let mut entry = step.at.timestamp_millis().to_be_bytes().to_vec();
-    entry.extend(keys::batch(step.batch));
-    entry.push(step.attempt);
-    Runs::of(turned.booked.iter().copied()).encode(&mut entry);
+    let mut entry = vec![step.attempt];
+    log::put(&mut entry, &step.seal, step.at, &Runs::of(turned.booked.iter().copied()));
     entry
 }
 

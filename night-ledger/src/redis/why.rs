@@ -1,10 +1,10 @@
 //! "Why did this user get none, or one, and when?"
 
-use domain::{BatchId, Instant, Night, SealKey, Shard, Uid};
+use domain::{Night, SealKey, Shard, Uid};
 use plumbing::{Command, Redis, StoreError};
 
-use super::{keys, nights, seals, view};
-use crate::{Why, Worked, fields::Reader, runs::Runs};
+use super::{keys, log, nights, seals, view};
+use crate::{Why, Worked};
 
 pub(super) async fn why(redis: &Redis, night: &Night, uid: Uid) -> Result<Option<Why>, StoreError> {
     let Some(n) = nights::shards(redis, night).await? else { return Ok(None) };
@@ -26,36 +26,15 @@ pub(super) async fn why(redis: &Redis, night: &Night, uid: Uid) -> Result<Option
     Ok(None)
 }
 
-/// So many entries of the log are read at once.
-const PAGE: usize = 4_096;
-
 async fn worked(redis: &Redis, key: &SealKey, position: u32) -> Result<Vec<Worked>, StoreError> {
     let (_, names) = keys::of_seal(redis, key);
-    let (mut worked, mut from) = (Vec::new(), 0);
-    loop {
-        let page = Command::new("LRANGE").key(&names.worked).arg(from).arg(from + PAGE - 1);
-        let entries: Vec<Vec<u8>> = redis.read(page).await?;
-        for entry in &entries {
-            worked.extend(names_position(entry, position)?);
-        }
-        from += PAGE;
-        if entries.len() < PAGE {
-            break;
-        }
+    let batches: Vec<(Vec<u8>, Vec<u8>)> = redis.read(Command::new("HGETALL").key(&names.worked)).await?;
+    let mut worked = Vec::new();
+    for (batch, chunks) in &batches {
+        let (batch, attempt) = log::batch(batch)?;
+        let times = log::times(chunks, key, position)?;
+        worked.extend(times.into_iter().map(|at| Worked { at, batch, attempt }));
     }
     worked.sort_by_key(|chunk| chunk.at);
     Ok(worked)
-}
-
-fn names_position(entry: &[u8], position: u32) -> Result<Option<Worked>, StoreError> {
-    let parts = || {
-        let (at, rest) = entry.split_first_chunk()?;
-        let (batch, rest) = rest.split_first_chunk()?;
-        let (&attempt, runs) = rest.split_first()?;
-        let at = Instant::from_timestamp_millis(i64::from_be_bytes(*at))?;
-        Some((Worked { at, batch: BatchId(u128::from_be_bytes(*batch)), attempt }, runs))
-    };
-    let (worked, runs) = parts().ok_or_else(|| StoreError::corrupt("worked", format!("{entry:?}")))?;
-    let runs = Runs::decode(&mut Reader::new("worked", runs))?;
-    Ok(runs.contains(position).then_some(worked))
 }

@@ -1,26 +1,24 @@
-//! Positions as windows on the string of the claims: what is near is read and written at once.
+//! Positions as windows on the blocks of the claims: what lies in one block is read and written at once.
 
 use std::ops::Range;
 
 use plumbing::{Command, StoreError};
 
+use super::keys::BLOCK;
 use crate::Claim;
 
-/// Ascending positions, grouped.
+/// Ascending positions, grouped by block.
 pub(super) struct Windows<'a> {
     positions: &'a [u32],
     windows: Vec<Range<usize>>,
 }
-
-/// Positions with at most so many others between them share a window: less work than another look.
-const GAP: u32 = 256;
 
 impl<'a> Windows<'a> {
     /// Groups `positions`, which ascend.
     pub(super) fn of(positions: &'a [u32]) -> Self {
         let mut windows = Vec::new();
         let mut from = 0;
-        for window in positions.chunk_by(|a, b| b - a <= GAP) {
+        for window in positions.chunk_by(|a, b| a / BLOCK == b / BLOCK) {
             windows.push(from..from + window.len());
             from += window.len();
         }
@@ -79,14 +77,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_near_shares_a_window() {
-        let positions = [3, 4, 5, 9, 300, 301, 10_000];
+    fn what_is_in_one_block_shares_a_window() {
+        let positions = [3, 4, 5, 9, 1_999, 2_000, 10_000];
         let windows = Windows::of(&positions);
-        assert_eq!(windows.bounds().collect::<Vec<_>>(), [(3, 9), (300, 301), (10_000, 10_000)]);
-        let held = [vec![0, 1, 2, 3, 4, 5, 6], vec![7, 8], vec![9]];
+        assert_eq!(
+            windows.bounds().collect::<Vec<_>>(),
+            [(3, 9), (1_999, 1_999), (2_000, 2_000), (10_000, 10_000)]
+        );
+        let held = [vec![0, 1, 2, 3, 4, 5, 6], vec![7], vec![8], vec![9]];
         let picked: Vec<_> = windows.pick(&held).map(|(_, byte)| byte.unwrap()).collect();
         assert_eq!(picked, [0, 1, 2, 6, 7, 8, 9]);
-        assert_eq!(windows.pick(&held[..2]).last(), Some((10_000, None)));
+        assert_eq!(windows.pick(&held[..3]).last(), Some((10_000, None)));
         assert!(windows.claims(&held).is_err(), "a zero is no claim");
         assert_eq!(Windows::of(&[]).bounds().count(), 0);
     }

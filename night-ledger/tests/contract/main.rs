@@ -5,6 +5,7 @@
 mod closing;
 mod embedded;
 mod engine;
+mod large;
 mod leases;
 mod nights;
 mod racing;

@@ -16,7 +16,7 @@ use plumbing::{Command, Redis, RedisSettings};
 use crate::{
     embedded::Embedded,
     engine::Engine,
-    random,
+    large, random,
     rig::{check, granted, key, night, places, sealed, step},
 };
 
@@ -45,9 +45,24 @@ impl OnRedis {
 
     /// The leases on the batches of the sample's seal.
     fn leases(&self) -> String {
+        self.of_seal("leases")
+    }
+
+    /// A key of the sample's seal.
+    fn of_seal(&self, kind: &str) -> String {
         let night = night();
         let tag = format!("n.{}.{}.{}", night.campaign, night.day, key().shard);
-        self.redis.key(tag, format!("leases:{}", key().instant.timestamp()))
+        self.redis.key(tag, format!("{kind}:{}", key().instant.timestamp()))
+    }
+
+    /// How long the first blocks of the claims are.
+    async fn blocks(&self) -> Vec<u64> {
+        let (mut lengths, key) = (Vec::new(), self.of_seal("claims"));
+        for block in 0..3 {
+            let length = Command::new("HSTRLEN").key(&key).arg(block);
+            lengths.push(self.redis.read(length).await.unwrap());
+        }
+        lengths
     }
 }
 
@@ -96,6 +111,8 @@ macro_rules! redis_checks {
             redis::an_epoch_is_above_the_last_one_where_the_leases_were_lost,
             redis::members_lapse_with_their_terms,
             redis::a_batch_is_taken_over_when_its_lease_runs_out,
+            redis::a_large_seal_goes_as_on_the_embedded_one,
+            redis::like_claims_take_few_bytes_and_others_no_more_than_they_are,
             redis::nothing_of_a_night_stays_for_ever,
             redis::a_brake_on_a_night_far_ahead_stays_until_the_night_is_over,
         }
@@ -200,6 +217,31 @@ pub(crate) async fn a_batch_is_taken_over_when_its_lease_runs_out(engine: &mut O
     assert!(second.iter().flatten().all(|claim| claim.maybe()));
     assert!(matches!(ledger.step(claim(1, LONG)).await.unwrap(), Stepped::Held(_)));
     check(&*ledger).await;
+}
+
+pub(crate) async fn a_large_seal_goes_as_on_the_embedded_one(engine: &mut OnRedis) {
+    let embedded = Embedded::start().await;
+    let (ours, theirs) = (engine.ledger(), embedded.ledger());
+    large::seal(&*ours).await;
+    large::seal(&*theirs).await;
+    let (ours, theirs) = (large::in_pieces(&*ours).await, large::in_pieces(&*theirs).await);
+    assert_eq!(ours.len(), theirs.len());
+    for (step, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
+        assert!(ours == theirs, "after step {step}: {ours:?}\n{theirs:?}");
+    }
+}
+
+pub(crate) async fn like_claims_take_few_bytes_and_others_no_more_than_they_are(engine: &mut OnRedis) {
+    let ledger = engine.ledger();
+    large::seal(&*ledger).await;
+    let fresh = engine.blocks().await;
+    assert!(fresh.iter().all(|&length| length < 30), "{fresh:?}");
+    let delivered = night_ledger::Outcome::Delivered;
+    large::work(&*ledger, 0, (0..large::LARGE).filter(|p| p % 2 == 0), &delivered).await;
+    assert_eq!(engine.blocks().await[..2], [1_000, 1_000]);
+    large::work(&*ledger, 1, (0..large::LARGE).filter(|p| p % 2 == 1), &delivered).await;
+    let done = engine.blocks().await;
+    assert!(done.iter().all(|&length| length < 30), "{done:?}");
 }
 
 pub(crate) async fn nothing_of_a_night_stays_for_ever(engine: &mut OnRedis) {

@@ -1,8 +1,8 @@
 -- One step of the work on a batch, whole or not at all.
 -- KEYS: claims, leases, sums, pending, worked, moved, channels.
 -- ARGV: owner (8 bytes), batch (16 bytes), term (ms), what the owner's live lease must cover ('-' or '+' and runs), what it
--- is to cover (runs), what is to be published ('-' or '+' and bytes), entry of the log or '', time to live (s), how many
--- turns, (field, value) each, then windows, sums, how many moves, (channel, first position, how many) each.
+-- is to cover (runs), what is to be published ('-' or '+' and bytes), attempt (a byte) and chunk for the log or '', time to
+-- live (s), how many turns, (field, value) each, then windows, sums, how many moves, (channel, first position, how many) each.
 -- Answers {1}: done. {2, ms}: another's lease. {3}: no such seal or position.
 -- {0, claims of the windows, leases and turns by field}: not as expected, nothing written.
 local claims, leases = KEYS[1], KEYS[2]
@@ -38,7 +38,7 @@ end
 if not (same and as_expected) then
   local held = {}
   for w, window in ipairs(windows) do
-    held[w] = window[2]
+    held[w] = held_in(window)
   end
   local all, live = redis.call('HGETALL', leases), {}
   for i = 1, #all, 2 do
@@ -73,8 +73,12 @@ if ARGV[6] ~= '-' then
   redis.call('HSET', KEYS[4], ARGV[2], others .. own)
   redis.call('EXPIRE', KEYS[4], ARGV[8])
 end
-if ARGV[7] ~= '' and redis.call('RPUSH', KEYS[5], ARGV[7]) == 1 then
-  redis.call('EXPIRE', KEYS[5], ARGV[8])
+if ARGV[7] ~= '' then
+  local batch = ARGV[2] .. string.sub(ARGV[7], 1, 1)
+  local chunks = redis.call('HGET', KEYS[5], batch) or ''
+  if redis.call('HSET', KEYS[5], batch, chunks .. string.sub(ARGV[7], 2)) == 1 then
+    redis.call('EXPIRE', KEYS[5], ARGV[8])
+  end
 end
 local moves = tonumber(ARGV[at])
 at = at + 1
@@ -87,7 +91,7 @@ for _ = 1, moves do
   end
   if redis.call('EXISTS', KEYS[6]) == 0 then
     -- at its full length at once, so that it is allocated but once
-    redis.call('SETRANGE', KEYS[6], redis.call('STRLEN', claims) - 1, '\0')
+    redis.call('SETRANGE', KEYS[6], redis.call('HLEN', claims) * BLOCK - 1, '\0')
     redis.call('EXPIRE', KEYS[6], ARGV[8])
   end
   redis.call('SETRANGE', KEYS[6], ARGV[at + 1], string.rep(string.char(channel), tonumber(ARGV[at + 2])))
