@@ -1,8 +1,5 @@
 use domain::ChannelName;
-use plumbing::amqp::lapin::{
-    BasicProperties,
-    types::{AMQPValue, FieldTable, ShortString},
-};
+use plumbing::amqp::lapin::{BasicProperties, types::ShortString};
 
 use crate::{Batch, encoding};
 
@@ -22,20 +19,17 @@ pub(super) struct Message {
 pub(super) const PERSISTENT: u8 = 2;
 
 impl Message {
-    /// A batch's message: its bytes, with headers for whoever looks into a queue. Nothing in the program reads those.
+    /// A batch's message: its bytes, and properties for whoever looks into a queue, such as the type
+    /// `nightly 20260607: 995 users`. Nothing in the program reads those.
     pub(super) fn of(batch: &Batch, queue: String, bytes: Vec<u8>) -> Self {
         let id = ShortString::from(batch.id.to_string());
-        let mut headers = FieldTable::default();
-        let users = i64::try_from(batch.entries.len()).unwrap_or(i64::MAX);
-        headers.insert("users".into(), AMQPValue::LongLongInt(users));
-        headers.insert("campaign".into(), AMQPValue::LongString(batch.campaign.as_str().into()));
-        headers.insert("night".into(), AMQPValue::LongString(batch.day.to_string().into()));
+        let what = format!("{} {}: {} users", batch.campaign, batch.day, batch.entries.len());
         let properties = BasicProperties::default()
             .with_delivery_mode(PERSISTENT)
             .with_message_id(id.clone())
             .with_timestamp(u64::try_from(chrono::Utc::now().timestamp()).unwrap_or(0))
             .with_content_type(format!("application/x-stepcast-batch; version={}", encoding::NEWEST).into())
-            .with_headers(headers);
+            .with_type(what.into());
         Self { channel: Some(batch.channel.clone()), queue: queue.into(), id, properties, bytes }
     }
 }

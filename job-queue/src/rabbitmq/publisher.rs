@@ -27,7 +27,7 @@ use crate::StoreError;
 const IN_FLIGHT: usize = 2_000;
 /// AMQP channels to publish on, which is how many calls can be under way at a time: enough for each shard of a night to
 /// have one.
-const LANES: usize = 64;
+const LANES: usize = 128;
 /// The most channels, which are configured by hand.
 const MOST_CHANNELS: usize = 1_024;
 
