@@ -32,7 +32,7 @@ pub trait JobQueue: Send + Sync {
     async fn publish(&self, batches: &[Batch]) -> Result<(), StoreError>;
 
     /// Makes ready to publish to these channels, so that the first batches do not wait for connections and queues to be
-    /// made. It need not be called, and promises nothing; given up on, it is gone on with the next time.
+    /// made. It need not be called, and promises nothing; what it had made ready stays so where it is given up on.
     async fn make_ready(&self, _channels: &[ChannelName]) -> Result<(), StoreError> {
         Ok(())
     }

@@ -105,20 +105,23 @@ impl NightLedger for EmbeddedLedger {
         shard: Shard,
         owner: Owner,
         _term: Duration,
+        above: u64,
     ) -> Result<ShardLease, StoreError> {
         // whoever has the file open is alone, so an earlier owner is dead and the term does not matter
         if let Some((by, epoch)) = seals::shard_lease(&self.file, shard)?
             && by == owner.0
             && by != NOBODY
+            && epoch > above
         {
             return Ok(ShardLease::Held(epoch));
         }
         let epoch = self.file.write(move |to| {
             let mut table = to.open_table(tables::SHARD_LEASES)?;
             let held = table.get(shard.0)?.map(|l| l.value());
-            let epoch = held.map_or(0, |(_, epoch)| epoch);
-            table.insert(shard.0, (owner.0, epoch + 1))?;
-            Ok(epoch + 1)
+            let last = held.map_or(0, |(_, epoch)| epoch);
+            let epoch = last.max(above).saturating_add(1);
+            table.insert(shard.0, (owner.0, epoch))?;
+            Ok(epoch)
         });
         Ok(ShardLease::Held(epoch.await?))
     }

@@ -70,9 +70,16 @@ pub trait NightLedger: Send + Sync {
     /// Takes `owner` out of `group`.
     async fn leave(&self, group: Group, owner: Owner) -> Result<(), StoreError>;
 
-    /// Takes or renews the lease on a shard for `term`. The epoch rises with every lease that is not a renewal.
-    async fn lease_shard(&self, shard: Shard, owner: Owner, term: Duration)
-    -> Result<ShardLease, StoreError>;
+    /// Takes or renews the lease on a shard for `term`, under an epoch above `above` (0: under any). The epoch rises with
+    /// every lease that is not a renewal; a lease of the asker's own whose epoch is not above `above` is not renewed but
+    /// taken anew. What another has stays the other's, whatever its epoch.
+    async fn lease_shard(
+        &self,
+        shard: Shard,
+        owner: Owner,
+        term: Duration,
+        above: u64,
+    ) -> Result<ShardLease, StoreError>;
 
     /// Gives the lease on a shard up, if `owner` has it. The epoch stays.
     async fn release_shard(&self, shard: Shard, owner: Owner) -> Result<(), StoreError>;

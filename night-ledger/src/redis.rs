@@ -73,8 +73,9 @@ impl NightLedger for RedisLedger {
         shard: Shard,
         owner: Owner,
         term: Duration,
+        above: u64,
     ) -> Result<ShardLease, StoreError> {
-        shards::lease(&self.redis, shard, owner, term).await
+        shards::lease(&self.redis, shard, owner, term, above).await
     }
 
     async fn release_shard(&self, shard: Shard, owner: Owner) -> Result<(), StoreError> {

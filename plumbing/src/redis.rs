@@ -126,7 +126,8 @@ impl Redis {
             return Err(Fault::nowhere(split.name, "its keys lie in more than one slot").into());
         }
         let deadline = Instant::now() + self.0.timeout * 2;
-        Ok(Errand { topology: &self.0.topology, kind, deadline }.run(commands).await?)
+        let errand = Errand { topology: &self.0.topology, front: &self.0.front, kind, deadline };
+        Ok(errand.run(commands).await?)
     }
 }
 

@@ -1,5 +1,5 @@
-mod climb;
 mod fair;
+mod keeping;
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,8 @@ use futures_util::{StreamExt, stream};
 use night_ledger::{Group, NightLedger, Owner, ShardLease, StoreError};
 use tokio::time::timeout;
 
-use self::{climb::Bid, fair::Live};
+use self::fair::Live;
+pub(crate) use self::keeping::Keeping;
 use crate::first_error::FirstError;
 
 /// The shards this scheduler owns, each with its epoch, held by leases that are renewed in a third of their term; and which
@@ -119,8 +120,7 @@ impl Shards {
         let wanted = own.len();
         first.note(self.lease(ledger, own).await);
         self.whole = first.none() && self.live.known() && self.held.len() >= wanted;
-        // a lease that is not high enough yet is asked for again at the next tick
-        self.renewed = (first.none() && self.outbid.is_empty()).then_some(began);
+        self.renewed = first.none().then_some(began);
         first.end()
     }
 
@@ -154,19 +154,19 @@ impl Shards {
     }
 
     async fn lease(&mut self, ledger: &dyn NightLedger, shards: Vec<Shard>) -> Result<(), StoreError> {
-        let (term, bid) = (self.term, Bid { owner: self.owner, term: self.term, began: Instant::now() });
+        let (owner, term) = (self.owner, self.term);
         let (mut first, mut failures, mut from) = (FirstError::default(), 0, self.from);
-        let shards: Vec<_> =
-            shards.into_iter().map(|shard| (shard, self.outbid.get(&shard).copied())).collect();
+        // where a ledger lost its leases, or was set back, their epochs may begin below those its nights hold
+        let above = |shard| self.outbid.get(&shard).copied().unwrap_or(0);
+        let shards: Vec<_> = shards.into_iter().map(|shard| (shard, above(shard))).collect();
         let asking = stream::iter(shards).map(|(shard, above)| async move {
-            let (asked, lease) = bid.lease(ledger, shard, above).await;
+            let asked = Instant::now();
+            let lease = in_time(term, ledger.lease_shard(shard, owner, term, above)).await;
             (shard, asked, lease)
         });
         let mut answers = asking.buffer_unordered(AT_ONCE);
         while let Some((shard, asked, lease)) = answers.next().await {
             match first.note(lease) {
-                Some(ShardLease::Held(epoch))
-                    if self.outbid.get(&shard).is_some_and(|above| epoch <= *above) => {}
                 Some(ShardLease::Held(epoch)) => {
                     self.outbid.remove(&shard);
                     self.held.insert(shard, Lease { epoch, until: asked + term });

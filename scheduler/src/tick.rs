@@ -20,7 +20,9 @@ use domain::{Campaign, CampaignName, Instant, Night, SealKey, Shard};
 use job_queue::JobQueue;
 use night_ledger::{ClosedOpen, NightLedger, Owner, StoreError};
 
-use self::{closing::GRACE, forgetting::Forgetting, owning::Outbid, turn::Turn, upcoming::Agenda};
+use self::{
+    closing::GRACE, forgetting::Forgetting, owning::Outbid, readying::Readying, turn::Turn, upcoming::Agenda,
+};
 use crate::{Metrics, Settings, held_back::HeldBack, plan::Plan, shards::Shards};
 
 /// Puts the night's work into the queue. It calls nobody and waits for nobody but the stores and the queue's confirm.
@@ -50,6 +52,7 @@ pub struct Scheduler {
     /// Places of ours that were found under a higher epoch.
     outbid: Outbid,
     forgetting: Forgetting,
+    readying: Readying,
     /// Whether it is one run: what is old is forgotten at its end.
     ends_by_itself: bool,
     /// Pages of the directory that could not be read, as of the last refresh.
@@ -106,6 +109,7 @@ impl Scheduler {
             held_back: HashMap::new(),
             outbid: Outbid::default(),
             forgetting: Forgetting::of(owner),
+            readying: Readying::new(),
             ends_by_itself: false,
             unreadable: 0,
         }
@@ -122,9 +126,9 @@ impl Scheduler {
     }
 
     /// Does everything that is to be done at `now`: takes shards, seals what is ahead or inside its deadline, publishes the
-    /// slots that are due, and only then seals what was missed, closes what is past its deadline, makes the queue ready for
-    /// what fires soon, and has what is old forgotten beside the ticks. All of it is tried, whatever fails; the first error is answered, and the next tick goes
-    /// on where this one stopped.
+    /// slots that are due, and only then seals what was missed and closes what is past its deadline. The queue is made ready
+    /// for what fires soon, and what is old is forgotten, beside the ticks. All of it is tried, whatever fails; the first
+    /// error is answered, and the next tick goes on where this one stopped.
     pub async fn tick(&mut self, now: Instant) -> Result<Ticked, StoreError> {
         let mut turn = Turn::new(now);
         if self.shards.due() {
@@ -143,7 +147,7 @@ impl Scheduler {
         turn.note(end);
         let end = self.close(&mut turn).await;
         turn.note(end);
-        self.make_ready(&mut turn).await;
+        self.make_ready(now);
         turn.note(self.look_at_outbid());
         turn.note(self.forget(now));
         Metrics::count(&self.metrics.held, self.shards.epochs().len());

@@ -40,8 +40,8 @@ struct Names {
     body: String,
 }
 
-/// What a text can speak of.
-#[derive(Clone, Copy, Debug)]
+/// What a text can speak of. `Debug` leaves the name out.
+#[derive(Clone, Copy)]
 pub struct Values<'a> {
     /// The user's name; may be empty.
     pub name: &'a str,
@@ -151,6 +151,12 @@ impl Texts {
             Ok(text)
         };
         Ok((part(Part::Title)?, part(Part::Body)?))
+    }
+}
+
+impl fmt::Debug for Values<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Values").field("steps", &self.steps).field("day", &self.day).finish_non_exhaustive()
     }
 }
 

@@ -55,7 +55,7 @@ servers_stop() {
     done
     server_pids=()
     if [[ -n $servers_folder ]]; then
-        mountpoint -q "$servers_root$servers_folder" && umount "$servers_root$servers_folder"
+        mountpoint -q "$servers_root$servers_folder" && umount -l "$servers_root$servers_folder"
         rm -rf --one-file-system -- "$servers_folder"
     fi
     servers_folder=''

@@ -1,6 +1,10 @@
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    ops::Range,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use anyhow::{Context, bail, ensure};
@@ -8,19 +12,22 @@ use chrono::Utc;
 use domain::{BatchId, SealKey, Zone};
 use night_ledger::{Done, NightLedger, Outcome, Owner, Seal, Step, Stepped};
 
+use super::outcomes::Outcomes;
+
 /// Batches at work at once.
 const AT_ONCE: usize = 16;
 /// Users of a batch, at most: as many as the scheduler puts into one.
 const BATCH: usize = 1_000;
 /// The term of a lease, as the program has it by default.
-const TERM: std::time::Duration = std::time::Duration::from_secs(60);
+const TERM: Duration = Duration::from_secs(60);
 
 /// Works every batch of the seals as a sender would whose pushes take no time: claims a chunk in the step that books the
-/// one before.
+/// one before. Who is to be tried again is so in a child batch, right after its parent.
 pub(super) async fn work(
     ledger: &Arc<dyn NightLedger>,
     seals: Arc<Vec<(SealKey, Seal)>>,
     chunk: usize,
+    outcomes: Outcomes,
 ) -> anyhow::Result<()> {
     let batches: Vec<_> = seals
         .iter()
@@ -38,8 +45,8 @@ pub(super) async fn work(
                 let owner = Owner(u64::try_from(number)? + 1);
                 while let Some((at, index, users)) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let (key, seal) = &seals[*at];
-                    let batch = BatchId::root(key, *index);
-                    work_batch(&*ledger, key, seal, batch, users.clone(), owner, chunk).await?;
+                    let work = Work { ledger: &*ledger, key, seal, owner, chunk };
+                    work.batch(BatchId::root(key, *index), users.clone(), outcomes).await?;
                 }
                 anyhow::Ok(())
             })
@@ -51,43 +58,93 @@ pub(super) async fn work(
     Ok(())
 }
 
-async fn work_batch(
-    ledger: &dyn NightLedger,
-    key: &SealKey,
-    seal: &Seal,
-    batch: BatchId,
-    users: std::ops::Range<usize>,
+/// The work of one owner on a seal.
+struct Work<'a> {
+    ledger: &'a dyn NightLedger,
+    key: &'a SealKey,
+    seal: &'a Seal,
     owner: Owner,
     chunk: usize,
-) -> anyhow::Result<()> {
-    let step = |done: &[(u32, Zone)], claim: &[(u32, Zone)], term| Step {
-        seal: key.clone(),
-        batch,
-        attempt: 1,
-        channel: seal.channels[0].clone(),
-        owner,
-        term,
-        done: done
-            .iter()
-            .map(|&(position, zone)| Done { position, zone, outcome: Outcome::Delivered })
-            .collect(),
-        claim: claim.to_vec(),
-        pending: None,
-        at: Utc::now(),
-    };
-    let positions: Vec<(u32, Zone)> = users
-        .map(|at| Ok((u32::try_from(at)?, seal.zones[usize::from(seal.due[at].zone)].zone)))
-        .collect::<anyhow::Result<_>>()?;
-    let mut done: &[(u32, Zone)] = &[];
-    for claim in positions.chunks(chunk) {
-        match ledger.step(step(done, claim, TERM)).await? {
-            Stepped::Done(claimed) => ensure!(claimed.iter().all(Option::is_some), "a claim was another's"),
+}
+
+impl Work<'_> {
+    /// Works a batch, and the child of those it leaves.
+    async fn batch(&self, batch: BatchId, users: Range<usize>, outcomes: Outcomes) -> anyhow::Result<()> {
+        let of = |at: usize| {
+            let due = self.seal.due.get(at).context("a batch reaches beyond its seal")?;
+            let zone =
+                self.seal.zones.get(usize::from(due.zone)).context("a user's zone is not in the seal")?;
+            anyhow::Ok(Done {
+                position: u32::try_from(at)?,
+                zone: zone.zone,
+                outcome: outcomes.first(due.uid),
+            })
+        };
+        let all = users.map(of).collect::<anyhow::Result<Vec<_>>>()?;
+        let left = self.attempt(batch, 1, &all).await?;
+        if left.is_empty() {
+            return Ok(());
+        }
+        self.ledger.published(self.key, batch, &message(&left)).await?;
+        let child = batch.child(2, &self.seal.channels[0], left.iter().map(|done| done.position));
+        let again: Vec<_> =
+            left.into_iter().map(|done| Done { outcome: Outcome::Delivered, ..done }).collect();
+        ensure!(self.attempt(child, 2, &again).await?.is_empty(), "a second attempt left somebody");
+        Ok(())
+    }
+
+    /// Works a batch with these outcomes; answers who is to be tried again, which is kept in the ledger to be published.
+    async fn attempt(&self, batch: BatchId, attempt: u8, all: &[Done]) -> anyhow::Result<Vec<Done>> {
+        let (mut done, mut left): (&[Done], Vec<Done>) = (&[], Vec::new());
+        for claim in all.chunks(self.chunk) {
+            let places: Vec<(u32, Zone)> = claim.iter().map(|done| (done.position, done.zone)).collect();
+            let pending = leave(&mut left, done);
+            let claimed = self.step(batch, attempt, done, places, pending, TERM).await?;
+            ensure!(claimed.iter().all(Option::is_some), "a claim was another's");
+            done = claim;
+        }
+        let pending = leave(&mut left, done);
+        self.step(batch, attempt, done, Vec::new(), pending, Duration::ZERO).await?;
+        Ok(left)
+    }
+
+    async fn step(
+        &self,
+        batch: BatchId,
+        attempt: u8,
+        done: &[Done],
+        claim: Vec<(u32, Zone)>,
+        pending: Option<Vec<u8>>,
+        term: Duration,
+    ) -> anyhow::Result<Vec<Option<night_ledger::Claim>>> {
+        let step = Step {
+            seal: self.key.clone(),
+            batch,
+            attempt,
+            channel: self.seal.channels[0].clone(),
+            owner: self.owner,
+            term,
+            done: done.to_vec(),
+            claim,
+            pending,
+            at: Utc::now(),
+        };
+        match self.ledger.step(step).await? {
+            Stepped::Done(claimed) => Ok(claimed),
             other => bail!("{other:?}"),
         }
-        done = claim;
     }
-    match ledger.step(step(done, &[], std::time::Duration::ZERO)).await? {
-        Stepped::Done(_) => Ok(()),
-        other => bail!("{other:?}"),
-    }
+}
+
+/// Adds those of a chunk who are to be tried again to those of the chunks before; what is to be published then, where that
+/// is more than before.
+fn leave(left: &mut Vec<Done>, chunk: &[Done]) -> Option<Vec<u8>> {
+    let before = left.len();
+    left.extend(chunk.iter().filter(|done| matches!(done.outcome, Outcome::Retry { .. })).cloned());
+    (left.len() > before).then(|| message(left))
+}
+
+/// What stands for the child's message. The ledger does not read it; it is about as long.
+fn message(left: &[Done]) -> Vec<u8> {
+    left.iter().flat_map(|done| done.position.to_le_bytes()).collect()
 }

@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use domain::{Uid, Zone};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -28,15 +26,12 @@ pub(crate) struct Write {
 impl Write {
     /// What puts up a page that is not there yet, without records; `None` without rows. Its page and counts are those that
     /// come of putting the users in one by one.
+    ///
+    /// # Errors
+    /// A row that the page does not take: one of another page, one too many, or one with a channel too many.
     pub(crate) fn of_rows(number: u32, rows: &[RosterRow]) -> Result<Option<Self>, Refusal> {
-        let Some(page) = Sheet::of(number, rows)?.page() else { return Ok(None) };
-        let mut zones = BTreeMap::<Zone, (i64, i64)>::new();
-        for row in rows {
-            zones.entry(row.zone).or_default().0 += 1;
-            if let Some(moved) = row.moved {
-                zones.entry(moved.from).or_default().1 += 1;
-            }
-        }
+        let sheet = Sheet::of(number, rows)?;
+        let Some(page) = sheet.page() else { return Ok(None) };
         let mut hash = Xxh3::new();
         hash.update(page.bytes());
         let stamp = hash.digest();
@@ -47,7 +42,7 @@ impl Write {
             bytes: Some(page.stamped(stamp).into_bytes()),
             turned: true,
             records: Vec::new(),
-            zones: zones.into_iter().map(|(zone, (now, once))| (zone, now, once)).collect(),
+            zones: sheet.zones().into_iter().map(|(zone, (now, once))| (zone, now, once)).collect(),
         }))
     }
 }

@@ -59,11 +59,7 @@ impl Sheet {
 
     /// Puts a user's row in; answers whether the page is another one by it. A refusal leaves everything as it was.
     pub(crate) fn put(&mut self, user: &User) -> Result<bool, Refusal> {
-        let key = place::key_of(user.uid);
-        if self.rows.len() >= MOST_USERS && !self.rows.contains_key(&key) {
-            let reason = format!("its page has {MOST_USERS} users already, and takes no more");
-            return Err(Refusal::new("uid", reason));
-        }
+        let key = self.room_for(user.uid)?;
         let row = Row {
             zone: user.zone,
             consent: user.consent,
@@ -74,10 +70,18 @@ impl Sheet {
         Ok(self.rows.insert(key, row) != Some(row))
     }
 
-    /// A page that is not there yet, with these rows.
+    /// A page that is not there yet, with these rows; of rows with the same uid the last one holds.
+    ///
+    /// # Errors
+    /// A row of another page, more users than a page may have, or more channels.
     pub(crate) fn of(number: u32, rows: &[RosterRow]) -> Result<Self, Refusal> {
         let mut sheet = Self { number, stamp: None, channels: Vec::new(), rows: BTreeMap::new() };
-        for from in rows.iter().filter(|row| place::page_of(row.uid) == number).take(MOST_USERS) {
+        for from in rows {
+            let page = place::page_of(from.uid);
+            if page != number {
+                return Err(Refusal::new("uid", format!("{} is on page {page}, not on {number}", from.uid)));
+            }
+            let key = sheet.room_for(from.uid)?;
             let row = Row {
                 zone: from.zone,
                 consent: from.consent,
@@ -85,9 +89,31 @@ impl Sheet {
                 due_from: minute_from(from.due_from),
                 moved: from.moved,
             };
-            sheet.rows.insert(place::key_of(from.uid), row);
+            sheet.rows.insert(key, row);
         }
         Ok(sheet)
+    }
+
+    /// How many users each zone has, and how many moved out of it.
+    pub(crate) fn zones(&self) -> BTreeMap<Zone, (i64, i64)> {
+        let mut zones = BTreeMap::<_, (i64, i64)>::new();
+        for row in self.rows.values() {
+            zones.entry(row.zone).or_default().0 += 1;
+            if let Some(moved) = row.moved {
+                zones.entry(moved.from).or_default().1 += 1;
+            }
+        }
+        zones
+    }
+
+    /// The key of a user, unless the page is full without them.
+    fn room_for(&self, uid: Uid) -> Result<u64, Refusal> {
+        let key = place::key_of(uid);
+        if self.rows.len() >= MOST_USERS && !self.rows.contains_key(&key) {
+            let reason = format!("its page has {MOST_USERS} users already, and takes no more");
+            return Err(Refusal::new("uid", reason));
+        }
+        Ok(key)
     }
 
     /// Takes a user's row out; answers whether it was there.

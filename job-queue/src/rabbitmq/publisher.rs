@@ -6,7 +6,7 @@ use std::{
 };
 
 use domain::ChannelName;
-use futures_util::{future::try_join_all, poll};
+use futures_util::{StreamExt, poll, stream};
 use plumbing::amqp::{
     AmqpError, Keeper, Link,
     lapin::{
@@ -25,9 +25,12 @@ use crate::StoreError;
 
 /// Messages that are on their way at a time on one AMQP channel; more wait for these.
 const IN_FLIGHT: usize = 2_000;
-/// AMQP channels to publish on, which is how many calls can be under way at a time: enough for each shard of a night to
-/// have one.
+/// The most AMQP channels to publish on, which is how many calls can be under way at a time: two for each of 64 seals.
 const LANES: usize = 128;
+/// AMQP channels of a connection that are left for declaring queues, where the broker allows it few.
+const OTHERS: usize = 16;
+/// The most lanes that are opened at a time.
+const OPENED_AT_ONCE: usize = 16;
 /// The most channels, which are configured by hand.
 const MOST_CHANNELS: usize = 1_024;
 
@@ -121,9 +124,9 @@ impl Publisher {
         match live.as_ref().filter(|live| Arc::ptr_eq(&live.link, &link)) {
             Some(live) => Ok(Arc::clone(live)),
             None => Ok(Arc::clone(live.insert(Arc::new(Live {
-                link,
                 lanes: Mutex::default(),
-                permits: Semaphore::new(LANES),
+                permits: Semaphore::new(lanes(link.most_channels())),
+                link,
                 declared: Mutex::default(),
                 declaring: AsyncMutex::default(),
             })))),
@@ -136,7 +139,8 @@ impl Publisher {
             if lock(&live.declared).contains(&channel) {
                 continue;
             }
-            let _turn = live.declaring.lock().await;
+            let turn = timeout(live.link.limit(), live.declaring.lock()).await;
+            let _turn = turn.map_err(|_| live.link.no_answer("a declaration that another waits for"))?;
             if lock(&live.declared).contains(&channel) {
                 continue;
             }
@@ -171,13 +175,18 @@ impl Live {
         Ok(lane)
     }
 
-    /// Opens the AMQP channels that calls would open as they need them.
+    /// Opens the AMQP channels that calls would open as they need them. What is opened stays, where another cannot be.
     async fn open_lanes(&self) -> Result<(), StoreError> {
         let missing = self.permits.available_permits().saturating_sub(lock(&self.lanes).len());
-        let opened = try_join_all((0..missing).map(|_| self.open_lane())).await?;
-        let mut lanes = lock(&self.lanes);
-        lanes.extend(opened);
-        lanes.truncate(LANES);
+        let mut opening = stream::iter(0..missing).map(|_| self.open_lane()).buffer_unordered(OPENED_AT_ONCE);
+        while let Some(lane) = opening.next().await {
+            let lane = lane?;
+            let mut lanes = lock(&self.lanes);
+            // calls may have given theirs back meanwhile
+            if lanes.len() < self.permits.available_permits() {
+                lanes.push(lane);
+            }
+        }
         Ok(())
     }
 
@@ -264,6 +273,11 @@ async fn publish(lane: &Channel, message: &Message) -> Result<Option<Place>, Sto
         .map(|message| (message.routing_key, message.properties.message_id().clone().unwrap_or_default())))
 }
 
+/// How many lanes a connection has that may have so many AMQP channels.
+fn lanes(most_channels: usize) -> usize {
+    LANES.min(most_channels.saturating_sub(OTHERS)).max(1)
+}
+
 /// The channels that messages go to.
 fn channels(messages: &[Message]) -> Vec<Option<ChannelName>> {
     let mut channels: Vec<_> = messages.iter().map(|message| &message.channel).collect();
@@ -274,4 +288,16 @@ fn channels(messages: &[Message]) -> Vec<Option<ChannelName>> {
 
 fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
     what.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn declarations_have_room_beside_the_lanes() {
+        assert_eq!(lanes(2_047), LANES);
+        assert_eq!(lanes(100), 84);
+        assert_eq!((lanes(17), lanes(3)), (1, 1));
+    }
 }

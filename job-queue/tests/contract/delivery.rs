@@ -30,7 +30,7 @@ pub(crate) async fn comes_from_a_queue_that_was_made_ready(engine: &dyn Engine) 
         queue.make_ready(std::slice::from_ref(&channel)).await.unwrap();
     }
     // more calls at a time than are made ready for
-    let calls = (0..100).map(|id| {
+    let calls = (0..200).map(|id| {
         let (queue, batches) = (engine.queue(), batches(&channel, id..id + 1));
         tokio::spawn(async move { queue.publish(&batches).await.unwrap() })
     });
@@ -38,7 +38,7 @@ pub(crate) async fn comes_from_a_queue_that_was_made_ready(engine: &dyn Engine) 
         soon(call).await.unwrap();
     }
     queue.make_ready(std::slice::from_ref(&channel)).await.unwrap();
-    until(&*queue, &channel, |d| d.ready == 100).await;
+    until(&*queue, &channel, |d| d.ready == 200).await;
 }
 
 pub(crate) async fn comes_again_first_when_dropped(engine: &dyn Engine) {

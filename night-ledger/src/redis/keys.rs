@@ -55,7 +55,9 @@ pub(super) struct SealKeys {
     /// String: the seal as `seal::encoding` has it.
     pub(super) seal: String,
     /// Hash: number of a block of [`BLOCK`] positions -> its claims as runs: a zero byte (which is no claim), then for each run
-    /// the claim and how many have it, less 1 (a byte). Where that would be longer than a block, its claims, a byte each.
+    /// the claim and how many have it, less 1 (a byte). Where that would be longer than [`BLOCK`] bytes, its claims, a byte each.
+    /// A block with fewer positions, as the last one may be, takes up to two bytes a position and the zero byte, and no more
+    /// than [`BLOCK`] either.
     pub(super) claims: String,
     /// String, as long as all blocks of claims, only there when somebody was moved: the number of the channel by position, 0 for who
     /// was not moved.

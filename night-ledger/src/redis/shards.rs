@@ -31,9 +31,10 @@ pub(super) async fn lease(
     shard: Shard,
     owner: Owner,
     term: Duration,
+    above: u64,
 ) -> Result<ShardLease, StoreError> {
-    let command =
-        scripts::SHARD.call(&[keys::shard_leases(redis)]).arg(shard.0).arg(owner.0).arg(millis(term));
+    let command = scripts::SHARD.call(&[keys::shard_leases(redis)]).arg(shard.0).arg(owner.0);
+    let command = command.arg(millis(term)).arg(above);
     Ok(match redis.write::<u64>(command).await? {
         0 => ShardLease::Taken,
         epoch => ShardLease::Held(epoch),

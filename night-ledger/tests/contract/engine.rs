@@ -46,6 +46,7 @@ macro_rules! all_checks {
             seals::a_lower_epoch_is_refused_and_a_checkpoint_never_goes_back,
             seals::shards_and_instants_are_counted_apart,
             leases::an_epoch_rises_with_every_new_owner,
+            leases::an_epoch_is_above_the_one_that_is_given,
             leases::whoever_announces_itself_is_alive,
             steps::a_lease_keeps_others_out_until_it_is_given_up_or_the_process_dies,
             steps::every_chunk_that_was_in_flight_is_marked_when_it_is_taken_over,

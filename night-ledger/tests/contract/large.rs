@@ -5,7 +5,8 @@ use night_ledger::{Claim, Due, NightLedger, Outcome, Reason, Seal, Sealed, Step,
 
 use crate::rig::{all, granted, key, night, sample, step, those};
 
-pub(crate) const LARGE: u32 = 2_345;
+/// Two blocks and one of fewer positions, yet enough for each form.
+pub(crate) const LARGE: u32 = 2_745;
 
 fn large() -> Seal {
     let due = (0..u64::from(LARGE)).map(|u| {
@@ -22,6 +23,12 @@ pub(crate) async fn seal(ledger: &dyn NightLedger) {
     assert_eq!(ledger.seal(&key(), &large()).await.unwrap(), Sealed::Written);
 }
 
+/// These positions, with their zone.
+pub(crate) fn places(positions: impl IntoIterator<Item = u32>) -> Vec<(u32, Zone)> {
+    let zone = sample().zones[0].zone;
+    positions.into_iter().map(|position| (position, zone)).collect()
+}
+
 /// Claims these positions by the `batch`-th batch and books the outcome for those that are granted.
 pub(crate) async fn work(
     ledger: &dyn NightLedger,
@@ -29,8 +36,7 @@ pub(crate) async fn work(
     positions: impl IntoIterator<Item = u32>,
     outcome: &Outcome,
 ) {
-    let zone: Zone = large().zones[0].zone;
-    let places: Vec<_> = positions.into_iter().map(|position| (position, zone)).collect();
+    let places = places(positions);
     let claims = granted(ledger, Step { claim: places.clone(), ..step(batch, 1, 1) }).await;
     let done = all(&those(&places, &claims), outcome);
     granted(ledger, Step { done, ..step(batch, 1, 1) }).await;
@@ -62,9 +68,8 @@ pub(crate) async fn in_pieces(ledger: &dyn NightLedger) -> Vec<Vec<Claim>> {
         seen.push(claims(ledger).await);
         assert!(ledger.sums(&night()).await.unwrap().agrees(&ledger.recount(&night()).await.unwrap()));
     }
-    let zone = large().zones[0].zone;
     for beyond in [LARGE, 3_000, u32::MAX] {
-        let claim = vec![(LARGE - 1, zone), (beyond, zone)];
+        let claim = places([LARGE - 1, beyond]);
         assert_eq!(ledger.step(Step { claim, ..step(99, 1, 1) }).await.unwrap(), Stepped::NoSeal);
     }
     seen

@@ -8,6 +8,7 @@ mod engine;
 mod large;
 mod leases;
 mod nights;
+mod pieces;
 mod racing;
 mod random;
 mod redis;

@@ -135,11 +135,21 @@ where
     R: Fn(Vec<Act>) -> F,
     F: Future<Output = ()>,
 {
+    samples(cases, &acts(), run);
+}
+
+/// Runs cases of a strategy.
+pub(crate) fn samples<S, F, R>(cases: u32, of: &S, run: R)
+where
+    S: Strategy,
+    R: Fn(S::Value) -> F,
+    F: Future<Output = ()>,
+{
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let mut runner = proptest::test_runner::TestRunner::new(config);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let result = runner.run(&acts(), |acts| {
-        runtime.block_on(run(acts));
+    let result = runner.run(of, |case| {
+        runtime.block_on(run(case));
         Ok(())
     });
     result.unwrap();

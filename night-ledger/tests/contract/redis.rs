@@ -16,7 +16,7 @@ use plumbing::{Command, Redis, RedisSettings};
 use crate::{
     embedded::Embedded,
     engine::Engine,
-    large, random,
+    large, pieces, random,
     rig::{check, granted, key, night, places, sealed, step},
 };
 
@@ -112,7 +112,7 @@ macro_rules! redis_checks {
             redis::members_lapse_with_their_terms,
             redis::a_batch_is_taken_over_when_its_lease_runs_out,
             redis::a_large_seal_goes_as_on_the_embedded_one,
-            redis::like_claims_take_few_bytes_and_others_no_more_than_they_are,
+            redis::like_claims_take_few_bytes_and_no_block_more_than_1_000,
             redis::nothing_of_a_night_stays_for_ever,
             redis::a_brake_on_a_night_far_ahead_stays_until_the_night_is_over,
         }
@@ -123,6 +123,16 @@ macro_rules! redis_checks {
             crate::random::sample_acts(12, async |acts| {
                 let mut engine = $start.await;
                 crate::redis::beside_the_embedded_one(&mut engine, &acts).await;
+                crate::engine::Engine::clean(&mut engine).await;
+            });
+        }
+
+        #[test]
+        #[ignore = "needs the servers that tests/run starts"]
+        fn blocks_of_claims_change_their_form_and_say_the_same() {
+            crate::random::samples(4, &crate::pieces::pieces(), async |pieces| {
+                let mut engine = $start.await;
+                crate::redis::pieces_beside_the_embedded_one(&mut engine, &pieces).await;
                 crate::engine::Engine::clean(&mut engine).await;
             });
         }
@@ -142,14 +152,34 @@ pub(crate) async fn beside_the_embedded_one(engine: &mut OnRedis, acts: &[random
     random::run(&mut [engine, &mut Embedded::start().await], acts).await;
 }
 
+/// Random pieces of a large seal on Redis and on the embedded engine end the same, step by step, whatever form the blocks have.
+pub(crate) async fn pieces_beside_the_embedded_one(engine: &mut OnRedis, pieces: &[pieces::Piece]) {
+    let embedded = Embedded::start().await;
+    let (ours, theirs) = (engine.ledger(), embedded.ledger());
+    // a zero byte and runs of two bytes are never a full block's 1,000
+    let (mut as_they_are, mut there_and_back) = ([false; 2], [false; 2]);
+    pieces::work(&*ours, &*theirs, pieces, async || {
+        let lengths = engine.blocks().await;
+        assert!(lengths.iter().all(|&length| length <= 1_000), "{lengths:?}");
+        for (block, length) in lengths.into_iter().take(2).enumerate() {
+            there_and_back[block] |= as_they_are[block] && length < 1_000;
+            as_they_are[block] = length == 1_000;
+        }
+    })
+    .await;
+    assert_eq!(there_and_back, [true; 2]);
+}
+
 const SHORT: Duration = Duration::from_millis(300);
 const LONG: Duration = Duration::from_secs(600);
 
 pub(crate) async fn a_shard_is_taken_over_when_its_lease_runs_out(engine: &mut OnRedis) {
     let ledger = engine.ledger();
-    let lease = |owner, term| ledger.lease_shard(Shard(3), Owner(owner), term);
+    let lease = |owner, term| ledger.lease_shard(Shard(3), Owner(owner), term, 0);
     let first = lease(u64::MAX, LONG).await.unwrap();
     assert_eq!(lease(2, LONG).await.unwrap(), ShardLease::Taken);
+    let above = ledger.lease_shard(Shard(3), Owner(2), LONG, 1 << 52).await.unwrap();
+    assert_eq!(above, ShardLease::Taken, "whatever epoch is wanted");
     ledger.release_shard(Shard(3), Owner(2)).await.unwrap();
     assert_eq!(lease(u64::MAX, SHORT).await.unwrap(), first);
     let mut tick = tokio::time::interval(Duration::from_millis(10));
@@ -166,7 +196,7 @@ pub(crate) async fn a_shard_is_taken_over_when_its_lease_runs_out(engine: &mut O
 pub(crate) async fn an_epoch_is_above_the_last_one_where_the_leases_were_lost(engine: &mut OnRedis) {
     let ledger = engine.ledger();
     let lost = Command::new("UNLINK").key(engine.redis.key("shards", "leases"));
-    let held = async |owner| match ledger.lease_shard(Shard(3), Owner(owner), LONG).await.unwrap() {
+    let held = async |owner| match ledger.lease_shard(Shard(3), Owner(owner), LONG, 0).await.unwrap() {
         ShardLease::Held(epoch) => epoch,
         ShardLease::Taken => panic!("taken"),
     };
@@ -231,15 +261,21 @@ pub(crate) async fn a_large_seal_goes_as_on_the_embedded_one(engine: &mut OnRedi
     }
 }
 
-pub(crate) async fn like_claims_take_few_bytes_and_others_no_more_than_they_are(engine: &mut OnRedis) {
+pub(crate) async fn like_claims_take_few_bytes_and_no_block_more_than_1_000(engine: &mut OnRedis) {
     let ledger = engine.ledger();
     large::seal(&*ledger).await;
     let fresh = engine.blocks().await;
     assert!(fresh.iter().all(|&length| length < 30), "{fresh:?}");
     let delivered = night_ledger::Outcome::Delivered;
-    large::work(&*ledger, 0, (0..large::LARGE).filter(|p| p % 2 == 0), &delivered).await;
-    assert_eq!(engine.blocks().await[..2], [1_000, 1_000]);
-    large::work(&*ledger, 1, (0..large::LARGE).filter(|p| p % 2 == 1), &delivered).await;
+    let every = |nth: u32| (0..large::LARGE).filter(move |position| position % nth == 0);
+    large::work(&*ledger, 0, every(5), &delivered).await;
+    large::work(&*ledger, 1, every(4), &delivered).await;
+    let unlike = engine.blocks().await;
+    assert_eq!(unlike[..2], [1_000, 1_000]);
+    assert!((746..1_000).contains(&unlike[2]), "the last block, of 745 positions, in runs: {unlike:?}");
+    large::work(&*ledger, 2, every(2), &delivered).await;
+    assert_eq!(engine.blocks().await, [1_000, 1_000, 745]);
+    large::work(&*ledger, 3, every(1), &delivered).await;
     let done = engine.blocks().await;
     assert!(done.iter().all(|&length| length < 30), "{done:?}");
 }

@@ -84,6 +84,14 @@ impl Link {
         self.answer("a channel", self.connection.create_channel()).await
     }
 
+    /// How many channels it may have at a time.
+    pub fn most_channels(&self) -> usize {
+        match self.connection.configuration().channel_max() {
+            0 => usize::from(u16::MAX),
+            most => usize::from(most),
+        }
+    }
+
     /// What the broker answers, within its limit. A broker that does not answer has its connection cut: what it may still
     /// say to the question must not be taken for the answer to the next one.
     pub async fn answer<T>(

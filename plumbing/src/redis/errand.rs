@@ -1,13 +1,17 @@
 mod item;
+mod mark;
 
 use std::{sync::Arc, time::Duration};
 
-use ::redis::{RedisError, ServerError, ServerErrorKind, Value};
+use ::redis::{Cmd, RedisError, ServerError, ServerErrorKind, Value};
 use futures_util::future::join_all;
 use tokio::time::{Instant, sleep};
 
 pub(super) use self::item::Kind;
-use self::item::{Item, To, pack, unpack};
+use self::{
+    item::{Item, To, pack, unpack},
+    mark::mark,
+};
 use super::{
     Command,
     address::Address,
@@ -37,6 +41,8 @@ const DOWN: &str = "the cluster is down, by what its node says";
 /// A command that changes something is sent a second time only where the server said that it did not run it.
 pub(super) struct Errand<'a> {
     pub topology: &'a Topology,
+    /// What every key begins with.
+    pub front: &'a str,
     pub kind: Kind,
     pub deadline: Instant,
 }
@@ -119,7 +125,8 @@ impl Errand<'_> {
 
     /// Sends a piece and sorts the answers.
     async fn send(&self, node: Arc<Node>, mut piece: Vec<Item>) -> (Vec<(usize, Value)>, Left) {
-        let packed = pack(&mut piece, self.kind);
+        let mark = self.mark(&node, &piece).await;
+        let packed = pack(&mut piece, self.kind, mark);
         let line = if matches!(self.kind, Kind::Replicated(..)) { Line::Own } else { Line::Shared };
         let mut got = Vec::with_capacity(piece.len());
         let mut left = Left::default();
@@ -157,8 +164,21 @@ impl Errand<'_> {
         }
         if let (Kind::Replicated(replicas, _), None, false) = (self.kind, &left.fault, got.is_empty()) {
             left.fault = short(&node, replicas, values.next(), values.next());
+            if left.fault.is_some() {
+                // the mark's slot may be another node's by now
+                self.topology.doubt();
+            }
         }
         (got, left)
+    }
+
+    /// The write that replicas are waited for with, if they are.
+    async fn mark(&self, node: &Arc<Node>, piece: &[Item]) -> Option<Cmd> {
+        if !matches!(self.kind, Kind::Replicated(..)) {
+            return None;
+        }
+        let map = self.topology.map(self.deadline).await.ok()?;
+        mark(self.front, &map, node, piece)
     }
 
     /// Where a command goes that the server did not run, or what its fault is.

@@ -16,7 +16,7 @@ use tokio::{sync::Semaphore, time::sleep};
 
 use self::one::{Bounds, End, publish_plan};
 use super::{Scheduler, Turn};
-use crate::first_error::FirstError;
+use crate::{first_error::FirstError, shards::Keeping};
 
 /// How long one go may last: then the rest of the tick has its turn. What is due and not published is next.
 const GO: Duration = Duration::from_millis(500);
@@ -50,8 +50,9 @@ impl Scheduler {
             let going =
                 plans.into_iter().map(|plan| publish_plan(plan, &*queue, &*ledger, &places, &bounds, &late));
             let mut going: FuturesUnordered<_> = going.collect();
+            let mut keeping = Keeping::new(&mut self.shards, &*ledger);
             loop {
-                // a seal that is done for this go; another look at the leases
+                // a seal that is done for this go; leases that were kept; another look at them
                 tokio::select! {
                     end = going.next() => match end {
                         Some(End { key, published, outcome }) => {
@@ -63,12 +64,14 @@ impl Scheduler {
                         }
                         None => break,
                     },
-                    () = sleep(LOOK) => {
-                        if self.shards.keep_due() {
-                            first.note(self.shards.keep(&*ledger).await);
-                        }
+                    Some(kept) = keeping.end() => {
+                        first.note(kept);
                     }
+                    () = sleep(LOOK) => keeping.look(),
                 }
+            }
+            if let Some(kept) = keeping.end().await {
+                first.note(kept);
             }
         }
         // what was lost is published by the other, or by us when it comes back

@@ -48,14 +48,24 @@ impl Turn {
 }
 
 impl Scheduler {
-    /// Waits for something that may take long. Meanwhile the shards are kept, and what comes due is published.
+    /// Waits for something that may take long. Meanwhile the shards are kept, and what comes due is published; both go on
+    /// side by side, since each may hold a connection or a lock that the other waits for.
     pub(super) async fn meanwhile<T>(&mut self, turn: &mut Turn, long: impl Future<Output = T>) -> T {
         let mut long = pin!(long);
         loop {
             tokio::select! {
                 biased;
                 end = &mut long => return end,
-                () = sleep(LOOK) => self.attend(turn).await,
+                () = sleep(LOOK) => {}
+            }
+            let mut attending = pin!(self.attend(turn));
+            tokio::select! {
+                biased;
+                end = &mut long => {
+                    attending.await;
+                    return end;
+                }
+                () = &mut attending => {}
             }
         }
     }

@@ -59,13 +59,14 @@ async fn a_checkpoint_that_fails_repeats_no_batch() {
     assert_eq!(progress[0].1.batches, 1);
 }
 
-/// The leases begin again at epoch 1 while the night is held under 500: it is published all the same.
+/// The leases begin again at epoch 1 while the night is held far above that: it is published all the same.
 #[tokio::test]
 async fn leases_that_were_lost_climb_above_what_the_night_holds() {
     let (rig, shared, mut scheduler) = sealed(Duration::from_millis(600)).await;
+    const HELD: u64 = 10_000_000;
     let night = rig.night("20260510");
     for shard in [Shard(0), Shard(1)] {
-        assert_eq!(rig.ledger.raise_epoch(&night, shard, 500).await.unwrap(), Raised::Yes);
+        assert_eq!(rig.ledger.raise_epoch(&night, shard, HELD).await.unwrap(), Raised::Yes);
     }
     shared.lose_leases();
     let log = Log::start();
@@ -81,6 +82,21 @@ async fn leases_that_were_lost_climb_above_what_the_night_holds() {
     batches.dedup_by_key(|batch| batch.id);
     let uids = batches.iter().flat_map(|b| &b.entries).map(|e| e.uid.0).collect();
     assert_eq!(sorted(uids), (0..40).collect::<Vec<_>>());
+}
+
+/// A checkpoint has the connection that the leases need, and they are due: both go on, and no shard is lost.
+#[tokio::test]
+async fn leases_are_kept_beside_a_checkpoint_that_is_in_their_way() {
+    let (rig, shared, mut scheduler) = sealed(Duration::from_millis(600)).await;
+    shared.until_asked.store(true, Ordering::SeqCst);
+    let ticked = scheduler.tick(at("2026-05-10T22:00:00Z")).await.unwrap();
+    assert!(!shared.until_asked.load(Ordering::SeqCst), "a checkpoint was in the way");
+    assert_eq!((ticked.published, ticked.publishing), (2, false));
+    assert_eq!(shared.holders().values().sum::<usize>(), 2);
+    for shard in [Shard(0), Shard(1)] {
+        let progress = rig.ledger.seals(&rig.night("20260510"), shard).await.unwrap();
+        assert_eq!(progress[0].1.batches, 1, "{shard}");
+    }
 }
 
 /// Another scheduler published the night meanwhile: it has a grace, and is not counted as missed.
@@ -126,4 +142,20 @@ async fn forgetting_is_in_nobodys_way() {
         tokio::task::yield_now().await;
     }
     assert_eq!(rig.sums("20260510").await.due, 40);
+}
+
+/// A seal that is being written holds what a checkpoint waits for: both go on.
+#[tokio::test]
+async fn what_takes_long_goes_on_while_a_slot_is_published() {
+    let rig = Rig::new(campaign(DAILY, 3_600), 1).await;
+    let users = (0..40).map(|u| user(u, if u < 30 { "Asia/Kathmandu" } else { "Asia/Kolkata" }));
+    rig.put(users, at("2026-05-10T12:00:00Z")).await;
+    let shared = Arc::new(Shared::over(Arc::clone(&rig.ledger)));
+    let mut scheduler = rig.beside(&shared, 1, 1, Duration::from_secs(60));
+    assert_eq!(scheduler.tick(at("2026-05-10T16:10:00Z")).await.unwrap().sealed, 30);
+    shared.until_checkpoint.store(true, Ordering::SeqCst);
+    let tick = scheduler.tick(at("2026-05-10T16:25:00Z"));
+    let ticked = tokio::time::timeout(Duration::from_secs(20), tick).await.unwrap().unwrap();
+    assert_eq!(ticked.sealed, 10);
+    assert!(ticked.published > 0, "{ticked:?}");
 }

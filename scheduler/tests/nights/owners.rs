@@ -19,7 +19,7 @@ async fn what_was_outbid_is_taken_up_again_at_the_next_tick() {
     rig.put((0..200).map(|u| user(u, "UTC")), at("2026-05-10T12:00:00Z")).await;
     let mut got = rig.sweep("2026-05-10T21:50:00Z", "2026-05-10T22:00:20Z", 1).await;
     let night = rig.night("20260510");
-    let lease = rig.ledger.lease_shard(Shard(0), Owner(99), Duration::from_secs(5)).await.unwrap();
+    let lease = rig.ledger.lease_shard(Shard(0), Owner(99), Duration::from_secs(5), 0).await.unwrap();
     let ShardLease::Held(epoch) = lease else { panic!("{lease:?}") };
     assert_eq!(rig.ledger.raise_epoch(&night, Shard(0), epoch).await.unwrap(), Raised::Yes);
 

@@ -15,6 +15,7 @@ use night_ledger::{
     Brake, Brakes, ClosedOpen, Group, Held, NightLedger, Owner, Progress, Raised, Seal, Sealed, ShardLease,
     Step, Stepped, StoreError, Sums, Why,
 };
+use tokio::sync::Notify;
 
 pub(crate) struct Shared {
     inner: Arc<dyn NightLedger>,
@@ -27,6 +28,14 @@ pub(crate) struct Shared {
     pub(crate) no_checkpoints: AtomicBool,
     /// Held to keep [`NightLedger::checkpoint`] from its end.
     pub(crate) checkpointing: tokio::sync::Mutex<()>,
+    /// Has the next seal hold up every checkpoint until one is asked for.
+    pub(crate) until_checkpoint: AtomicBool,
+    checkpoint_asked: Notify,
+    /// Has the next checkpoint keep the connection of the leases until one is asked for.
+    pub(crate) until_asked: AtomicBool,
+    asked: Notify,
+    /// The connection that leases take.
+    connection: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
@@ -52,6 +61,11 @@ impl Shared {
             forgets: AtomicUsize::new(0),
             no_checkpoints: AtomicBool::new(false),
             checkpointing: tokio::sync::Mutex::default(),
+            until_checkpoint: AtomicBool::new(false),
+            checkpoint_asked: Notify::new(),
+            until_asked: AtomicBool::new(false),
+            asked: Notify::new(),
+            connection: tokio::sync::Mutex::default(),
         }
     }
 
@@ -124,15 +138,19 @@ impl NightLedger for Shared {
         shard: Shard,
         owner: Owner,
         term: Duration,
+        above: u64,
     ) -> Result<ShardLease, StoreError> {
+        self.asked.notify_waiters();
+        let _connection = self.connection.lock().await;
         let mut state = self.state.lock().unwrap();
         state.asked(owner)?;
         let lease = state.leases.entry(shard).or_insert(Lease { owner: 0, epoch: 0, until: Instant::now() });
-        if lease.owner != owner.0 || lease.until <= Instant::now() {
-            if lease.until > Instant::now() {
-                return Ok(ShardLease::Taken);
-            }
-            lease.epoch += 1;
+        let live = lease.until > Instant::now();
+        if live && lease.owner != owner.0 {
+            return Ok(ShardLease::Taken);
+        }
+        if !live || lease.epoch <= above {
+            lease.epoch = lease.epoch.max(above) + 1;
         }
         (lease.owner, lease.until) = (owner.0, Instant::now() + term);
         Ok(ShardLease::Held(lease.epoch))
@@ -161,6 +179,10 @@ impl NightLedger for Shared {
     }
 
     async fn seal(&self, key: &SealKey, seal: &Seal) -> Result<Sealed, StoreError> {
+        if self.until_checkpoint.swap(false, Ordering::SeqCst) {
+            let _held = self.checkpointing.lock().await;
+            self.checkpoint_asked.notified().await;
+        }
         self.inner.seal(key, seal).await
     }
 
@@ -180,7 +202,12 @@ impl NightLedger for Shared {
         if self.no_checkpoints.load(Ordering::SeqCst) {
             return Err(StoreError::Unavailable("no checkpoint on purpose".into()));
         }
+        self.checkpoint_asked.notify_one();
         let _held = self.checkpointing.lock().await;
+        if self.until_asked.swap(false, Ordering::SeqCst) {
+            let _connection = self.connection.lock().await;
+            self.asked.notified().await;
+        }
         self.inner.checkpoint(key, epoch, batches).await
     }
 

@@ -1,12 +1,11 @@
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use domain::Day;
 use minijinja::value::{Object, Value};
 
 use super::{Values, words::grouped};
 
-/// What templates ask for of a user, made when one does: most texts use one or two of the four.
-#[derive(Debug)]
+/// What templates ask for of a user, made when one does: most texts use one or two of the four. `Debug` leaves the name out.
 pub(super) struct Said {
     name: Value,
     steps: u32,
@@ -18,6 +17,12 @@ impl Said {
     pub(super) fn of(values: Values<'_>) -> Value {
         let Values { name, steps, day } = values;
         Value::from_object(Self { name: name.into(), steps, day })
+    }
+}
+
+impl fmt::Debug for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Said").field("steps", &self.steps).field("day", &self.day).finish_non_exhaustive()
     }
 }
 

@@ -118,3 +118,13 @@ fn an_error_at_render_does_not_repeat_the_name() {
     let error = texts.render(&Language::default(), values("Zoe", 1)).unwrap_err().to_string();
     assert!(!error.contains("Zoe") && error.contains("line 1"), "{error}");
 }
+
+#[test]
+fn debug_shows_no_name() {
+    let values = values("Zoe", 4_711);
+    let said = Said::of(values);
+    for shown in [format!("{values:?}"), format!("{:#?}", said.downcast_object_ref::<Said>().unwrap())] {
+        assert!(shown.contains("4711") && !shown.contains("Zoe"), "{shown}");
+    }
+    assert!(!format!("{said:?}").contains("Zoe"), "{said:?}");
+}

@@ -77,8 +77,9 @@ impl NightLedger for Flawed {
         shard: Shard,
         owner: Owner,
         term: Duration,
+        above: u64,
     ) -> Result<ShardLease, StoreError> {
-        self.inner.lease_shard(shard, owner, term).await
+        self.inner.lease_shard(shard, owner, term, above).await
     }
 
     async fn release_shard(&self, shard: Shard, owner: Owner) -> Result<(), StoreError> {

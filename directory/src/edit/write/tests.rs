@@ -3,8 +3,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    NewDevice, NewUser, Page,
+    Moved, NewDevice, NewUser, Page,
     edit::{Edit, Step},
+    page::{body::MOST_USERS, place},
 };
 
 const ZONES: [&str; 4] = ["Europe/Berlin", "Asia/Tokyo", "America/Lima", "Africa/Nairobi"];
@@ -68,4 +69,48 @@ proptest! {
 #[test]
 fn without_rows_there_is_no_page() {
     assert!(Write::of_rows(7, &[]).unwrap().is_none());
+}
+
+fn one(uid: Uid) -> RosterRow {
+    row(&user(uid.0, 1 << 50))
+}
+
+#[test]
+fn a_user_with_two_rows_is_counted_once_as_the_last_one_has_it() {
+    let [berlin, tokyo, lima, _] = ZONES.map(|zone| zone.parse::<Zone>().unwrap());
+    let moved = |from| Some(Moved { from, last: "20260607".parse().unwrap() });
+    let rows = [
+        RosterRow { zone: berlin, moved: moved(lima), ..one(Uid(7)) },
+        RosterRow { zone: berlin, ..one(Uid(8)) },
+        RosterRow { zone: tokyo, moved: moved(berlin), ..one(Uid(7)) },
+    ];
+    let number = Page::number_of(Uid(7));
+    let once = Write::of_rows(number, &rows[1..]).unwrap().unwrap();
+    let twice = Write::of_rows(number, &rows).unwrap().unwrap();
+    assert_eq!((twice.bytes, &twice.zones), (once.bytes, &once.zones));
+    let mut wanted = [(berlin, 1, 1), (tokyo, 1, 0)];
+    wanted.sort_unstable();
+    assert_eq!(twice.zones, wanted);
+}
+
+#[test]
+fn a_row_of_another_page_is_refused() {
+    let (here, there) = (Page::number_of(Uid(7)), Page::number_of(Uid(7_000)));
+    assert_ne!(here, there);
+    let refusal = Write::of_rows(here, &[one(Uid(7)), one(Uid(7_000))]).unwrap_err();
+    assert_eq!(refusal.field, "uid");
+    assert_eq!(refusal.reason, format!("7000 is on page {there}, not on {here}"));
+}
+
+#[test]
+fn one_row_too_many_is_refused() {
+    let row = one(place::uid_at(7, 0));
+    let keys = 0..=u64::try_from(MOST_USERS).unwrap();
+    let mut rows: Vec<_> = keys.map(|key| RosterRow { uid: place::uid_at(7, key), ..row.clone() }).collect();
+    let refusal = Write::of_rows(7, &rows).unwrap_err();
+    assert!(refusal.field == "uid" && refusal.reason.contains("262144 users already"), "{refusal:?}");
+    // a second row of somebody who is in it takes no room
+    rows[MOST_USERS] = row;
+    let zones = Write::of_rows(7, &rows).unwrap().unwrap().zones;
+    assert_eq!(zones.iter().map(|(_, now, _)| *now).sum::<i64>(), 262_144);
 }

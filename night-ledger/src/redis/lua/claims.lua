@@ -1,5 +1,7 @@
 -- Claims lie in blocks of so many positions, each under its number in a hash: a zero byte (which is no claim) and runs of equal
--- claims, each the claim and how many, less 1; where that would be longer than a block, its claims as they are, a byte each.
+-- claims, each the claim and how many, less 1; where that would be longer than BLOCK bytes, its claims as they are, a byte
+-- each. So no block is longer than BLOCK bytes; the last one of a seal, where it has fewer positions, may take up to two bytes
+-- a position, and the zero byte.
 local BLOCK = 1000
 local MOST = 256
 local sub, byte, rep, find, char = string.sub, string.byte, string.rep, string.find, string.char

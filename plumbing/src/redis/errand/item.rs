@@ -1,6 +1,6 @@
 use std::{mem, time::Duration};
 
-use ::redis::{Arg, Cmd, Pipeline, cmd};
+use ::redis::{Cmd, Pipeline, cmd};
 
 use super::super::{Command, address::Address};
 
@@ -48,19 +48,15 @@ impl Item {
     }
 }
 
-/// The commands as they are sent; they leave their items for it.
-pub(super) fn pack(piece: &mut [Item], kind: Kind) -> Pipeline {
+/// The commands as they are sent; they leave their items for it. `mark` is the write that replicas are waited for with.
+pub(super) fn pack(piece: &mut [Item], kind: Kind, mark: Option<Cmd>) -> Pipeline {
     let mut packed = Pipeline::with_capacity(piece.len() + 2);
-    let mut mark = None;
     for item in piece {
         if let (true, Some(script)) = (item.load, &item.command.script) {
             packed.add_command(script.load());
         }
-        let asking = matches!(item.to, To::Asking(_));
-        if asking {
+        if matches!(item.to, To::Asking(_)) {
             packed.add_command(cmd("ASKING"));
-        } else if mark.is_none() && matches!(kind, Kind::Replicated(..)) {
-            mark = mark_beside(&item.command.packed);
         }
         packed.add_command(mem::take(&mut item.command.packed));
     }
@@ -72,22 +68,6 @@ pub(super) fn pack(piece: &mut [Item], kind: Kind) -> Pipeline {
     packed
 }
 
-/// A write in the slot of a command's keys. A server (Redis 7.2 and later) waits for the replicas to have what this
-/// connection wrote last: a command that is repeated, finds its work done and writes nothing would else not wait for what it
-/// found, which another connection wrote.
-fn mark_beside(command: &Cmd) -> Option<Cmd> {
-    let tagged = command.args_iter().find_map(|arg| match arg {
-        Arg::Simple(bytes) => Some(&bytes[..=bytes.iter().position(|&byte| byte == b'}')?]),
-        _ => None,
-    })?;
-    let mut mark = cmd("SET");
-    mark.arg([tagged, b":mark"].concat()).arg(1).arg("EX").arg(MARKED);
-    Some(mark)
-}
-
-/// Seconds that a mark stays, since nobody reads it.
-const MARKED: u32 = 60;
-
 /// The items of a piece that was sent, with their commands, to be sent again to whoever has their keys.
 pub(super) fn unpack(piece: Vec<Item>, packed: &Pipeline) -> Vec<Item> {
     let mut commands = packed.cmd_iter();
@@ -96,26 +76,4 @@ pub(super) fn unpack(piece: Vec<Item>, packed: &Pipeline) -> Vec<Item> {
         Some(Item { to: To::Owner, cut: true, ..item })
     };
     piece.into_iter().filter_map(back).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sent(kind: Kind, commands: Vec<Command>) -> String {
-        let mut piece: Vec<_> =
-            commands.into_iter().enumerate().map(|(at, command)| Item::new(at, command)).collect();
-        let packed = pack(&mut piece, kind).get_packed_pipeline();
-        String::from_utf8(packed).unwrap().replace("\r\n", " ")
-    }
-
-    #[test]
-    fn what_replicas_are_waited_for_ends_with_a_write_of_its_own() {
-        let step =
-            || vec![Command::new("GET").key("p:main:{n.1}:x"), Command::new("GET").key("p:main:{n.2}:x")];
-        let text = sent(Kind::Replicated(2, Duration::from_millis(1_500)), step());
-        let end = "$3 SET $17 p:main:{n.1}:mark $1 1 $2 EX $2 60 *3 $4 WAIT $1 2 $4 1500 ";
-        assert!(text.ends_with(end), "{text}");
-        assert!(!sent(Kind::Write, step()).contains("mark"));
-    }
 }

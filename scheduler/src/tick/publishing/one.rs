@@ -27,7 +27,8 @@ impl Bounds {
         (self.at_once / GROUPS).max(1)
     }
 
-    /// How many batches of one seal may be published and not recorded: as many are published again after a crash.
+    /// How many batches of one seal may be published and not recorded, two at least: as many are published again after a
+    /// crash.
     fn unrecorded(&self) -> u32 {
         self.at_once.saturating_mul(2)
     }
