@@ -59,7 +59,9 @@ async fn calls_to_a_silent_server_end_in_time_and_do_not_pile_up() {
         .collect();
     for call in calls {
         let error = call.await.unwrap().unwrap_err().to_string();
-        assert!(error.contains("within"), "{error}");
+        // one that found no connection free got no answer on a new one
+        let late = error.contains("within") || error.contains("cannot connect: timed out");
+        assert!(late, "{error}");
     }
     assert!(start.elapsed() < LIMIT, "{:?}", start.elapsed());
     until(async || raise(&redis).await.is_ok()).await;
