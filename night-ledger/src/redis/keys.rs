@@ -59,8 +59,8 @@ pub(super) struct SealKeys {
     /// A block with fewer positions, as the last one may be, takes up to two bytes a position and the zero byte, and no more
     /// than [`BLOCK`] either.
     pub(super) claims: String,
-    /// String, as long as all blocks of claims, only there when somebody was moved: the number of the channel by position, 0 for who
-    /// was not moved.
+    /// String, as long as all blocks of claims, only there when somebody was moved: the number of the channel by position,
+    /// 0 for who was not moved.
     pub(super) moved: String,
     /// Hash: channel -> its number in `moved`, from 1.
     pub(super) channels: String,

@@ -1,6 +1,8 @@
 -- Writes a seal unless it or one of its zones is sealed.
--- KEYS: seal, claims, zones, progress, sums, leases. ARGV: the seal, the claims (a byte a position), instant (s), deadline (s), time to live (s),
--- how many zones, their names, then sums. Answers {1}: written. {0}: it stands. {2, which zone from 1, instant}: taken.
+-- KEYS: seal, claims, zones, progress, sums, leases.
+-- ARGV: the seal, the claims (a byte a position), instant (s), deadline (s), time to live (s), how many zones,
+-- their names, then sums.
+-- Answers {1}: written. {0}: it stands. {2, which zone from 1, instant}: taken.
 if redis.call('EXISTS', KEYS[1]) == 1 then
   return { 0 }
 end
