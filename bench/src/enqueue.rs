@@ -13,7 +13,7 @@ use self::nobody::Nobody;
 use crate::{
     bar::Bar,
     bare,
-    figures::{per, rate},
+    figures::{middle, per, rate},
     hour::{WINDOW, hour},
     measure::CpuPerUser,
     profile::Profile,
@@ -63,10 +63,7 @@ async fn enqueue(run: &mut Run<'_>) -> anyhow::Result<()> {
         for _ in 0..ROUNDS {
             rounds.push(round(run, folder.path(), &broker, zones).await?);
         }
-        rounds.sort_by(|a, b| a.ratio().total_cmp(&b.ratio()));
-        let ratios: Vec<_> = rounds.iter().map(|round| format!("{:.2}", round.ratio())).collect();
-        eprintln!("{zones} zone(s), ratio of each round: {}", ratios.join(" "));
-        let round = rounds.swap_remove(ROUNDS / 2);
+        let round = middle(&format!("{zones} zone(s), ratios"), rounds, Round::ratio)?;
         let (none, at_least) = (CpuPerUser::new, Some(Bar::RatioAtLeast(RATIO)));
         run.tell_against(names[0], round.ours, "users/s", Some(round.bare), round.cpu, at_least);
         run.tell(names[1], round.ours, "users/s", none(), Some(Bar::AtLeast(RATE)));

@@ -33,6 +33,16 @@ pub(crate) fn hour(now: Instant) -> anyhow::Result<Hour> {
     Ok(Hour { day, fires, zones })
 }
 
+impl Hour {
+    /// The same a day later, in the first of the zones alone: the others may have put their clocks forward or back.
+    pub(crate) fn next(&self) -> anyhow::Result<Self> {
+        let first = *self.zones.first().context("no zone")?;
+        let day = first.day_at(self.fires + TimeDelta::days(1));
+        let fires = fire(&"0 22 * * *".parse()?, WINDOW, first, day).context("the campaign does not fire")?.at;
+        Ok(Self { day, fires, zones: vec![first] })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,6 +56,9 @@ mod tests {
             assert_eq!(hour.day.to_string(), format!("2026{month:02}18"));
             assert_eq!(hour.fires.to_rfc3339(), format!("2026-{month:02}-18T19:00:00+00:00"));
             assert!(hour.zones.iter().all(|z| z.local(hour.fires).to_string().ends_with(" 22:00:00")));
+            let next = hour.next().unwrap();
+            assert_eq!(next.day.to_string(), format!("2026{month:02}19"));
+            assert_eq!(next.fires.to_rfc3339(), format!("2026-{month:02}-19T19:00:00+00:00"));
         }
     }
 }

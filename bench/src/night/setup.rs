@@ -70,17 +70,31 @@ impl Setup {
         Ok(Homes { scheduler: home()?, sender: home()? })
     }
 
-    /// Imports users of one zone, each with a device on `channel`, and their steps, with the program's own commands.
-    pub(super) fn import(&self, homes: &Homes, users: u64, hour: &Hour, channel: &str) -> anyhow::Result<()> {
-        let (file, steps) = (homes.scheduler.path("users.csv"), homes.scheduler.path("steps.csv"));
+    /// Imports users of one zone, each with a device on `channel`, with the program's own command.
+    pub(super) fn import_users(
+        &self,
+        homes: &Homes,
+        users: u64,
+        hour: &Hour,
+        channel: &str,
+    ) -> anyhow::Result<()> {
+        let file = homes.scheduler.path("users.csv");
         people::write_users(&file, users, hour.zones.get(..1).context("no zone")?, channel)?;
-        people::write_steps(&steps, users, hour.day)?;
-        for (what, file, counted) in [("users", file, "created"), ("steps", steps, "stored")] {
-            let begun = Instant::now();
-            let told = homes.scheduler.ask(&["import", what, &file.to_string_lossy(), "--json"])?;
-            ensure!(told["counts"][counted] == users && told["refused"] == 0, "import {what}: {told}");
-            eprintln!("imported {users} {what} in {:.1?}", begun.elapsed());
-        }
-        Ok(())
+        import(homes, "users", &file, "created", users)
     }
+
+    /// Imports what they walked on the `Day`, with the program's own command.
+    pub(super) fn import_steps(&self, homes: &Homes, users: u64, hour: &Hour) -> anyhow::Result<()> {
+        let file = homes.scheduler.path("steps.csv");
+        people::write_steps(&file, users, hour.day)?;
+        import(homes, "steps", &file, "stored", users)
+    }
+}
+
+fn import(homes: &Homes, what: &str, file: &Path, counted: &str, users: u64) -> anyhow::Result<()> {
+    let begun = Instant::now();
+    let told = homes.scheduler.ask(&["import", what, &file.to_string_lossy(), "--json"])?;
+    ensure!(told["counts"][counted] == users && told["refused"] == 0, "import {what}: {told}");
+    eprintln!("imported {users} {what} in {:.1?}", begun.elapsed());
+    Ok(())
 }
