@@ -19,6 +19,7 @@ use crate::{
     registry::{Bench, Run, Running},
     seals::Uids,
     servers::{Durability, Redis},
+    size::Size,
     stores,
 };
 
@@ -33,6 +34,8 @@ pub(crate) const BENCH: Bench = Bench {
 
 /// Seconds to load the column at medium, at most.
 const LOADING: f64 = 6.0;
+/// Bytes of the pages a user, at most; where a page has but a few users, its head weighs too much for that.
+const PAGES: f64 = 8.0;
 /// Bytes of the column a user, at most.
 const COLUMN: f64 = 8.0;
 /// Seconds of one core to seal at medium, at most.
@@ -88,7 +91,8 @@ async fn measure(run: &mut Run<'_>, hour: &Hour, uids: Uids, names: &Names) -> a
     let begun = Instant::now();
     fill(&directory, users, uids, hour).await?;
     run.tell(names.filled, rate(users, begun.elapsed().as_secs_f64()), "users/s", none(), None);
-    run.tell(names.page, per(page_bytes(&*directory).await?, users), "bytes/user", none(), None);
+    let bar = (uids == Uids::Dense || run.size != Size::Small).then_some(Bar::AtMost(PAGES));
+    run.tell(names.page, per(page_bytes(&*directory).await?, users), "bytes/user", none(), bar);
 
     let processes = [("redis", redis.pid()), ("bench", std::process::id())];
     let (profile, begun, mut column) = (Profile::begin(&processes)?, Instant::now(), Column::default());

@@ -8,6 +8,7 @@ use plumbing::StoreError;
 pub(crate) use self::write::Write;
 use crate::{
     Applied, Change, NewUser, User,
+    horizon::Horizon,
     page::{Page, place, sheet::Sheet},
     record,
 };
@@ -56,6 +57,7 @@ pub(crate) fn by_page(steps: &[Step]) -> BTreeMap<u32, Vec<usize>> {
 /// Steps on one page and the records in it. Pure: whoever calls reads before and writes after, in one step of the engine.
 pub(crate) struct Edit {
     page: u32,
+    now: Instant,
     sheet: Sheet,
     records: BTreeMap<Uid, Record>,
     /// How the users in each zone, and those who moved out of it, change in number.
@@ -70,28 +72,30 @@ struct Record {
 }
 
 impl Edit {
-    /// Begins with a page and its records as they are; those of all users that steps will name must be among them.
+    /// Begins at `now` with a page and its records as they are; those of all users that steps will name must be among them.
     pub(crate) fn open(
         page: u32,
         bytes: Option<Vec<u8>>,
         records: impl IntoIterator<Item = (Uid, Option<Vec<u8>>)>,
+        now: Instant,
     ) -> Result<Self, StoreError> {
-        let sheet = Sheet::open(page, bytes.map(|bytes| Page::new(page, bytes)).as_ref())?;
+        let bytes = bytes.map(|bytes| Page::new(page, bytes));
+        let sheet = Sheet::open(page, bytes.as_ref(), Horizon::at(now))?;
         let record = |(uid, bytes): (Uid, Option<Vec<u8>>)| {
             let user = bytes.map(|bytes| user_of(uid, &bytes)).transpose()?;
             Ok::<_, StoreError>((uid, Record { user, changed: false }))
         };
         let records = records.into_iter().map(record).collect::<Result<_, _>>()?;
-        Ok(Self { page, sheet, records, zones: BTreeMap::new(), turned: false })
+        Ok(Self { page, now, sheet, records, zones: BTreeMap::new(), turned: false })
     }
 
     /// Takes one step.
-    pub(crate) fn step(&mut self, step: &Step, now: Instant) -> Applied {
+    pub(crate) fn step(&mut self, step: &Step) -> Applied {
         let uid = step.uid();
         let old = self.records.get(&uid).and_then(|record| record.user.as_ref());
         match (step, old) {
             (Step::Put(new), old) => match new.check() {
-                Ok(()) => self.put(new.over(old, now)),
+                Ok(()) => self.put(new.over(old, self.now)),
                 Err(refusal) => Applied::Refused(refusal),
             },
             (_, None) => Applied::Absent,
@@ -141,3 +145,6 @@ impl Edit {
 pub(crate) fn user_of(uid: Uid, record: &[u8]) -> Result<User, StoreError> {
     record::decode(uid, record).map_err(|e| StoreError::corrupt("a user's record", format!("uid {uid}: {e}")))
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,7 @@ mod embedded;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
+mod horizon;
 mod import;
 mod line;
 mod log;
@@ -43,7 +44,7 @@ pub trait Directory: Send + Sync {
     async fn users(&self, uids: &[Uid]) -> Result<Vec<Option<User>>, StoreError>;
 
     /// Takes a device that its provider reported gone at `gone_at` off the user's record, unless it was registered
-    /// again after that. Answers whether it was taken off.
+    /// again after that. Answers whether it was taken off. `gone_at` must not be later than now.
     async fn drop_device(
         &self,
         uid: Uid,

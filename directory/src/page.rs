@@ -6,14 +6,16 @@
 //! ```text
 //! version   u8         1
 //! stamp     u64        little-endian; another one with each write of the page or of a record in it
-//! zones     n          how many, then each in order of name: bytes it shares with the name before (n), the rest as text
+//! zones     n          how many, then their numbers (`Zone::number`), which rise: the first, then of each further one the
+//!                      distance from the one before less 1 (n)
 //! channels  n          how many, at most 16, then each as text
 //! kinds     n          how many, then each: its channels as bits, times 2, plus 1 for consent (n)
 //! rows                 as `body` has them
 //! ```
 //!
 //! `due_from` is kept in whole minutes, rounded up: the hour of a night is a whole minute, so nothing changes for who is
-//! due at it.
+//! due at it. What is older than a night that may still be sealed (`horizon`) is 0, in all rows of a page that is written for
+//! one of them; the record keeps the exact instant.
 
 mod bad;
 mod bits;
@@ -59,7 +61,8 @@ pub struct RosterRow {
     pub moved: Option<Moved>,
     /// Whether they want the push.
     pub consent: bool,
-    /// Since when they do, up to the next whole minute: who opts in after a seal is due the next night.
+    /// Since when they do, up to the next whole minute: who opts in after a seal is due the next night. 1970 stands for too
+    /// long ago to matter to a night that may still be sealed.
     pub due_from: Instant,
     /// The channels on which they have a device, each once.
     pub channels: Vec<ChannelName>,

@@ -25,11 +25,11 @@ impl RedisDirectory {
         Self { redis }
     }
 
-    /// Puts pages up that are not there yet, as [`Directory::apply`] leaves them, without any record: who measures a roster
+    /// Puts pages up that are not there yet, as [`Directory::apply`] leaves them at `now`, without any record: who measures a roster
     /// of a hundred million users has no room for their records.
     #[doc(hidden)]
-    pub async fn put_pages(&self, pages: &[(u32, Vec<RosterRow>)]) -> Result<(), StoreError> {
-        writing::put_pages(&self.redis, pages).await
+    pub async fn put_pages(&self, pages: &[(u32, Vec<RosterRow>)], now: Instant) -> Result<(), StoreError> {
+        writing::put_pages(&self.redis, pages, now).await
     }
 }
 

@@ -22,7 +22,7 @@ pub use name::{BadName, CampaignName, ChannelName, Language, Region};
 pub use night::{BatchId, Night, SealKey};
 pub use shard::{Shard, ShardCount, slot};
 pub use uid::{BadUid, Uid};
-pub use zone::{UnknownZone, Zone};
+pub use zone::{UnknownZone, UnknownZoneNumber, Zone};
 
 /// An instant: UTC, as every part passes it on. "Now" is always an argument.
 pub type Instant = chrono::DateTime<chrono::Utc>;

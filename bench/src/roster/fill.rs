@@ -46,7 +46,7 @@ pub(super) async fn fill(
                     (number, uids.into_iter().map(|uid| drawn.row(uid)).collect())
                 };
                 let pages: Vec<_> = uids.into_iter().map(page).collect();
-                anyhow::Ok(directory.put_pages(&pages).await?)
+                anyhow::Ok(directory.put_pages(&pages, drawn.now).await?)
             });
         }
     }

@@ -4,8 +4,8 @@ mod tests;
 use domain::Instant;
 use futures_util::{StreamExt, stream};
 
-use super::{Column, part::Part, translate::Horizon};
-use crate::{Changed, Directory, PARTS, StoreError, page::body::Line};
+use super::{Column, part::Part};
+use crate::{Changed, Directory, PARTS, StoreError, horizon::Horizon, page::body::Line};
 
 /// How many pages are read at once.
 const AT_ONCE: usize = 64;
@@ -53,7 +53,7 @@ impl Column {
     async fn follow(&mut self, directory: &dyn Directory, now: Instant) -> Result<Refreshed, StoreError> {
         let horizon = Horizon::at(now);
         if self.epoch == 0 {
-            self.epoch = horizon.minute;
+            self.epoch = horizon.minute();
         }
         let since: Vec<_> = self.parts.iter().map(|part| part.upto).collect();
         let changed = directory.changed(&since).await?;

@@ -1,30 +1,9 @@
-use chrono::TimeDelta;
-use domain::{Day, Instant};
-
 use super::{Column, Kind};
 use crate::{
     Page, StoreError,
+    horizon::Horizon,
     page::{body::Line, names::Names},
 };
-
-/// How far back an opting in or a move is kept: nights are sealed at most 14 days after their deadline, and that may be
-/// two days after their hour.
-const KEPT: TimeDelta = TimeDelta::days(17);
-
-/// What is too old to be kept.
-#[derive(Clone, Copy)]
-pub(super) struct Horizon {
-    pub(super) minute: u32,
-    day: u32,
-}
-
-impl Horizon {
-    pub(super) fn at(now: Instant) -> Self {
-        let at = now.checked_sub_signed(KEPT).unwrap_or(Instant::UNIX_EPOCH);
-        let minute = u32::try_from(at.timestamp().div_euclid(60)).unwrap_or(0);
-        Self { minute, day: Day::of(at.date_naive()).map_or(0, Day::number) }
-    }
-}
 
 impl Column {
     /// The rows of a page, numbered as the column numbers them.
@@ -40,14 +19,13 @@ impl Column {
             key: line.key,
             zone: look(&zones, line.zone),
             kind: look(&kinds, line.kind),
-            due_from: if line.due_from <= horizon.minute {
-                0
-            } else {
-                line.due_from.saturating_sub(self.epoch).max(1)
+            due_from: match horizon.due_from(line.due_from) {
+                0 => 0,
+                minute => minute.saturating_sub(self.epoch).max(1),
             },
             moved: line
                 .moved
-                .filter(|(_, last)| *last >= horizon.day)
+                .filter(|(_, last)| horizon.reaches(*last))
                 .map(|(zone, last)| (look(&zones, zone), last)),
         };
         Ok(view.body.map(line).collect())

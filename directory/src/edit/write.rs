@@ -1,8 +1,8 @@
-use domain::{Uid, Zone};
+use domain::{Instant, Uid, Zone};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::Edit;
-use crate::{Refusal, RosterRow, page::sheet::Sheet, record};
+use crate::{Refusal, RosterRow, horizon::Horizon, page::sheet::Sheet, record};
 
 /// What has to be written after some steps on a page, all of it in one step of the engine.
 #[derive(Debug)]
@@ -25,12 +25,12 @@ pub(crate) struct Write {
 
 impl Write {
     /// What puts up a page that is not there yet, without records; `None` without rows. Its page and counts are those that
-    /// come of putting the users in one by one.
+    /// come of putting the users in one by one at `now`.
     ///
     /// # Errors
     /// A row that the page does not take: one of another page, one too many, or one with a channel too many.
-    pub(crate) fn of_rows(number: u32, rows: &[RosterRow]) -> Result<Option<Self>, Refusal> {
-        let sheet = Sheet::of(number, rows)?;
+    pub(crate) fn of_rows(number: u32, rows: &[RosterRow], now: Instant) -> Result<Option<Self>, Refusal> {
+        let sheet = Sheet::of(number, rows, Horizon::at(now))?;
         let Some(page) = sheet.page() else { return Ok(None) };
         let mut hash = Xxh3::new();
         hash.update(page.bytes());

@@ -36,9 +36,9 @@ impl<'t> Tables<'t> {
             for uid in places.iter().map(|place| steps[*place].uid()) {
                 records.push((uid, self.users.get(uid.0)?.map(|found| found.value().to_vec())));
             }
-            let mut edit = Edit::open(page, bytes, records).map_err(unreadable)?;
+            let mut edit = Edit::open(page, bytes, records, now).map_err(unreadable)?;
             for place in places {
-                applied[place] = edit.step(&steps[place], now);
+                applied[place] = edit.step(&steps[place]);
             }
             if let Some(write) = edit.end() {
                 self.write(&write)?;

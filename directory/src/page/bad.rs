@@ -1,3 +1,4 @@
+use domain::UnknownZoneNumber;
 use plumbing::varint::BadVarint;
 
 /// What is wrong with bytes that should be a page.
@@ -9,6 +10,8 @@ pub(crate) enum BadPage {
     Truncated,
     #[error("{0} bytes follow its end")]
     Trailing(usize),
+    #[error(transparent)]
+    Zone(#[from] UnknownZoneNumber),
     #[error("{0}")]
     Field(&'static str),
 }

@@ -1,5 +1,3 @@
-use std::str::FromStr;
-
 use domain::{ChannelName, Day, Zone};
 use plumbing::varint;
 
@@ -10,13 +8,13 @@ use super::{
 };
 use crate::Moved;
 
-/// The longest name that is read, in bytes; a bound on what rubbish can ask for.
+/// The longest name of a channel that is read, in bytes; a bound on what rubbish can ask for.
 const LONGEST: usize = 64;
 
 /// What the numbers of a page stand for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Names {
-    /// In order of name, each once.
+    /// In order of their numbers, each once.
     pub(crate) zones: Vec<Zone>,
     pub(crate) channels: Vec<ChannelName>,
     /// Consent, and the channels as bits.
@@ -27,12 +25,10 @@ impl Names {
     /// Appends the three tables.
     pub(super) fn put(&self, to: &mut Vec<u8>) {
         varint::put(to, self.zones.len() as u64);
-        let mut before = "";
-        for name in self.zones.iter().map(|zone| zone.name()) {
-            let shared = name.bytes().zip(before.bytes()).take_while(|(a, b)| a == b).count();
-            varint::put(to, shared as u64);
-            put_bytes(to, &name.as_bytes()[shared..]);
-            before = name;
+        let mut end = 0;
+        for number in self.zones.iter().map(|zone| zone.number()) {
+            varint::put(to, u64::from(number.saturating_sub(end)));
+            end = number.saturating_add(1);
         }
         varint::put(to, self.channels.len() as u64);
         self.channels.iter().for_each(|channel| put_bytes(to, channel.as_str().as_bytes()));
@@ -45,15 +41,16 @@ impl Names {
     /// Takes the three tables off the front.
     pub(super) fn take(from: &mut &[u8]) -> Result<Self, BadPage> {
         let mut names = Self::default();
-        let mut name = Vec::with_capacity(LONGEST);
+        let mut end = 0u32;
         for _ in 0..take_up_to(from, usize::from(u16::MAX), "it has too many zones")? {
-            let shared = take_up_to(from, name.len(), "a zone's name shares too much")?;
-            name.truncate(shared);
-            name.extend_from_slice(take_text(from)?);
-            names.zones.push(parse(&name, "a zone is not known here")?);
+            let number =
+                u32::try_from(varint::take(from)?).ok().and_then(|distance| end.checked_add(distance));
+            let number = number.ok_or(BadPage::Field("a zone's number is too large"))?;
+            names.zones.push(Zone::of_number(number)?);
+            end = number.saturating_add(1);
         }
         for _ in 0..take_up_to(from, MOST_CHANNELS.into(), "it has too many channels")? {
-            names.channels.push(parse(take_text(from)?, "a channel's name is not one")?);
+            names.channels.push(take_channel(from)?);
         }
         // a row of each kind
         for _ in 0..take_up_to(from, MOST_USERS, "it has too many kinds")? {
@@ -90,11 +87,8 @@ fn put_bytes(to: &mut Vec<u8>, bytes: &[u8]) {
     to.extend_from_slice(bytes);
 }
 
-fn take_text<'a>(from: &mut &'a [u8]) -> Result<&'a [u8], BadPage> {
-    let length = take_up_to(from, LONGEST, "a name is too long")?;
-    take_bytes(from, length)
-}
-
-fn parse<T: FromStr>(text: &[u8], wrong: &'static str) -> Result<T, BadPage> {
-    std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).ok_or(BadPage::Field(wrong))
+fn take_channel(from: &mut &[u8]) -> Result<ChannelName, BadPage> {
+    let length = take_up_to(from, LONGEST, "a channel's name is too long")?;
+    let name = std::str::from_utf8(take_bytes(from, length)?).ok();
+    name.and_then(|name| name.parse().ok()).ok_or(BadPage::Field("a channel's name is not one"))
 }

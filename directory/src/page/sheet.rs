@@ -10,11 +10,12 @@ use super::{
     names::Names,
     place,
 };
-use crate::{Moved, Refusal, RosterRow, User};
+use crate::{Moved, Refusal, RosterRow, User, horizon::Horizon};
 
-/// A page that is being changed.
+/// A page that is being changed. Of all its rows, those that stay as they are too, it forgets what is too old to be kept.
 pub(crate) struct Sheet {
     number: u32,
+    horizon: Horizon,
     stamp: Option<u64>,
     channels: Vec<ChannelName>,
     rows: BTreeMap<u64, Row>,
@@ -26,16 +27,15 @@ struct Row {
     consent: bool,
     /// Bit i stands for the sheet's `channels[i]`.
     channels: u16,
+    /// Minutes since 1970; 0 when it is too long ago to matter.
     due_from: u32,
     moved: Option<Moved>,
 }
 
 impl Sheet {
     /// The page with this number, which is not there yet if nobody is in it.
-    pub(crate) fn open(number: u32, page: Option<&Page>) -> Result<Self, StoreError> {
-        let Some(page) = page else {
-            return Ok(Self { number, stamp: None, channels: Vec::new(), rows: BTreeMap::new() });
-        };
+    pub(crate) fn open(number: u32, page: Option<&Page>, horizon: Horizon) -> Result<Self, StoreError> {
+        let Some(page) = page else { return Ok(Self::empty(number, horizon)) };
         let view = page.view()?;
         let names = view.names;
         let row = |line: Line| {
@@ -45,11 +45,16 @@ impl Sheet {
                 None => None,
             };
             let zone = names.zone(line.zone)?;
-            Some((line.key, Row { zone, consent, channels, due_from: line.due_from, moved }))
+            let due_from = horizon.due_from(line.due_from);
+            Some((line.key, Row { zone, consent, channels, due_from, moved }))
         };
         let rows: Option<_> = view.body.map(row).collect();
         let rows = rows.ok_or_else(|| super::bad(number, &BadPage::Field("a row stands for nothing")))?;
-        Ok(Self { number, stamp: Some(view.stamp), channels: names.channels, rows })
+        Ok(Self { stamp: Some(view.stamp), channels: names.channels, rows, ..Self::empty(number, horizon) })
+    }
+
+    fn empty(number: u32, horizon: Horizon) -> Self {
+        Self { number, horizon, stamp: None, channels: Vec::new(), rows: BTreeMap::new() }
     }
 
     /// The stamp of the page as it was opened; `None` where it was not there.
@@ -57,14 +62,15 @@ impl Sheet {
         self.stamp
     }
 
-    /// Puts a user's row in; answers whether the page is another one by it. A refusal leaves everything as it was.
+    /// Puts a user's row in; answers whether the page says something else by it, but for what is too old. A refusal leaves
+    /// everything as it was.
     pub(crate) fn put(&mut self, user: &User) -> Result<bool, Refusal> {
         let key = self.room_for(user.uid)?;
         let row = Row {
             zone: user.zone,
             consent: user.consent,
             channels: self.bits(user.uid, user.devices.iter().map(|device| &device.channel))?,
-            due_from: minute_from(user.consent_at),
+            due_from: self.horizon.due_from(minute_from(user.consent_at)),
             moved: user.moved,
         };
         Ok(self.rows.insert(key, row) != Some(row))
@@ -74,8 +80,8 @@ impl Sheet {
     ///
     /// # Errors
     /// A row of another page, more users than a page may have, or more channels.
-    pub(crate) fn of(number: u32, rows: &[RosterRow]) -> Result<Self, Refusal> {
-        let mut sheet = Self { number, stamp: None, channels: Vec::new(), rows: BTreeMap::new() };
+    pub(crate) fn of(number: u32, rows: &[RosterRow], horizon: Horizon) -> Result<Self, Refusal> {
+        let mut sheet = Self::empty(number, horizon);
         for from in rows {
             let page = place::page_of(from.uid);
             if page != number {
@@ -86,7 +92,7 @@ impl Sheet {
                 zone: from.zone,
                 consent: from.consent,
                 channels: sheet.bits(from.uid, from.channels.iter())?,
-                due_from: minute_from(from.due_from),
+                due_from: horizon.due_from(minute_from(from.due_from)),
                 moved: from.moved,
             };
             sheet.rows.insert(key, row);
@@ -137,14 +143,11 @@ impl Sheet {
     /// The rows, with numbers for what stands in them.
     fn numbered(&self) -> (Names, Vec<Line>) {
         let rows = self.rows.values();
-        let zones: BTreeSet<_> = rows
-            .clone()
-            .flat_map(|row| [Some(row.zone), row.moved.map(|moved| moved.from)])
-            .flatten()
-            .collect();
+        let all = rows.clone().flat_map(|row| [Some(row.zone), row.moved.map(|moved| moved.from)]).flatten();
+        let zones: BTreeMap<_, _> = all.map(|zone| (zone.number(), zone)).collect();
         let kinds: BTreeSet<_> = rows.map(|row| (row.consent, row.channels)).collect();
         let used = kinds.iter().fold(0, |bits, (_, channels)| bits | channels);
-        let places: HashMap<_, u32> = zones.iter().copied().zip(0..).collect();
+        let places: HashMap<_, u32> = zones.values().copied().zip(0..).collect();
         let kind_places: HashMap<_, u32> = kinds.iter().copied().zip(0..).collect();
         // nothing is looked up that was not put in above
         let zone = |zone| places.get(&zone).copied().unwrap_or_default();
@@ -157,7 +160,7 @@ impl Sheet {
         };
         let lines = self.rows.iter().map(line).collect();
         let names = Names {
-            zones: zones.into_iter().collect(),
+            zones: zones.into_values().collect(),
             channels: places_in(used).filter_map(|place| self.channels.get(place)).cloned().collect(),
             kinds: kinds.into_iter().map(|(consent, bits)| (consent, closed_up(bits, used))).collect(),
         };

@@ -2,7 +2,7 @@ use domain::{Language, Region};
 use proptest::prelude::*;
 
 use super::{sheet::Sheet, *};
-use crate::{Device, User};
+use crate::{Device, User, horizon::Horizon};
 
 fn user(uid: u64, zone: &str, channels: &[&str]) -> User {
     let device = |channel: &&str| Device {
@@ -23,8 +23,13 @@ fn user(uid: u64, zone: &str, channels: &[&str]) -> User {
     }
 }
 
-fn page(users: &[User]) -> Option<Page> {
-    let mut sheet = Sheet::open(0, None).unwrap();
+/// So long ago that nothing is too old.
+fn always() -> Horizon {
+    Horizon::at(Instant::UNIX_EPOCH)
+}
+
+fn page(users: &[User], horizon: Horizon) -> Option<Page> {
+    let mut sheet = Sheet::open(0, None, horizon).unwrap();
     for user in users {
         sheet.put(user).unwrap();
     }
@@ -38,14 +43,14 @@ fn three() -> Page {
         user(2, "Europe/Berlin", &["stub"]),
         User { moved: Some(moved), consent: false, ..user(4, "Asia/Tokyo", &["apns", "stub"]) },
     ];
-    page(&users).unwrap().stamped(0x0807_0605_0403_0201)
+    page(&users, always()).unwrap().stamped(0x0807_0605_0403_0201)
 }
 
 #[test]
 fn the_bytes_are_fixed() {
     let mut wanted = vec![1, 1, 2, 3, 4, 5, 6, 7, 8];
-    // zones in order of name; Oslo shares the seven bytes of "Europe/" with Berlin
-    wanted.extend(b"\x03\x00\x0aAsia/Tokyo\x00\x0dEurope/Berlin\x07\x04Oslo");
+    // the zones 322 (Tokyo), 433 (Berlin) and 463 (Oslo), as distances
+    wanted.extend([3, 0xc2, 2, 110, 29]);
     wanted.extend(b"\x02\x04stub\x04apns");
     // kinds: both channels without consent; consent alone; consent and stub
     wanted.extend([3, 6, 1, 3]);
@@ -69,10 +74,10 @@ fn another_version_is_named_and_what_follows_the_end_is_an_error() {
 
 #[test]
 fn who_is_alone_or_gone_leaves_no_trace() {
-    let mut sheet = Sheet::open(0, Some(&three())).unwrap();
+    let mut sheet = Sheet::open(0, Some(&three()), always()).unwrap();
     assert_eq!(sheet.stamp(), Some(0x0807_0605_0403_0201));
     assert!(sheet.remove(Uid(4)) && sheet.remove(Uid(2)) && !sheet.remove(Uid(2)));
-    let alone = page(&[user(1, "Europe/Oslo", &[])]);
+    let alone = page(&[user(1, "Europe/Oslo", &[])], always());
     assert_eq!(sheet.page(), alone);
     sheet.remove(Uid(1));
     assert_eq!(sheet.page(), None);
@@ -96,7 +101,18 @@ fn a_dense_page_of_many_kinds_takes_few_bytes() {
             }
         })
         .collect();
-    assert!(page(&users).unwrap().size() <= 256 * 5);
+    assert!(page(&users, always()).unwrap().size() <= 256 * 5);
+    let later = "2030-01-01T00:00:00Z".parse().unwrap();
+    assert!(page(&users, Horizon::at(later)).unwrap().size() <= 256);
+}
+
+#[test]
+fn a_zone_that_is_not_known_here_is_named() {
+    let mut bytes = three().into_bytes();
+    // Tokyo's number, 322, becomes 16,066
+    bytes[11] = 125;
+    let error = Page::new(7, bytes).rows().unwrap_err().to_string();
+    assert!(error.contains("page 7: zone number 16066"), "{error}");
 }
 
 proptest! {
@@ -113,7 +129,7 @@ proptest! {
         }
         for bytes in [bytes, more] {
             let page = Page::new(0, bytes);
-            if let (Ok(rows), Ok(sheet)) = (page.rows(), Sheet::open(0, Some(&page))) {
+            if let (Ok(rows), Ok(sheet)) = (page.rows(), Sheet::open(0, Some(&page), always())) {
                 // what is read can be written
                 prop_assert_eq!(sheet.page().map_or(0, |page| page.rows().unwrap().len()), rows.len());
             }

@@ -70,10 +70,14 @@ pub(super) async fn take(redis: &Redis, steps: &[Step], now: Instant) -> Result<
 }
 
 /// Puts up pages that are not there yet, without records.
-pub(super) async fn put_pages(redis: &Redis, pages: &[(u32, Vec<RosterRow>)]) -> Result<(), StoreError> {
+pub(super) async fn put_pages(
+    redis: &Redis,
+    pages: &[(u32, Vec<RosterRow>)],
+    now: Instant,
+) -> Result<(), StoreError> {
     let refused = |why: crate::Refusal| StoreError::corrupt("a row of a page", format!("{why:?}"));
     for pages in pages.chunks(PAGES_AT_ONCE) {
-        let writes = pages.iter().map(|(number, rows)| Write::of_rows(*number, rows).map_err(refused));
+        let writes = pages.iter().map(|(number, rows)| Write::of_rows(*number, rows, now).map_err(refused));
         let writes = writes.collect::<Result<Vec<_>, _>>()?;
         let commands = writes.iter().flatten().map(|write| commands::write(redis, write)).collect();
         if redis.write_all::<u8>(commands).await?.contains(&0) {
@@ -120,8 +124,8 @@ async fn round(
         let mut found = found.into_iter();
         let page = found.next().flatten();
         let records = open.next().map(|place| steps[place].uid()).zip(found);
-        let mut edit = Edit::open(open.page, page, records)?;
-        let applied = open.next().map(|place| edit.step(&steps[place], now)).collect();
+        let mut edit = Edit::open(open.page, page, records, now)?;
+        let applied = open.next().map(|place| edit.step(&steps[place])).collect();
         if let Some(write) = edit.end() {
             writes.push(commands::write(redis, &write));
             written.push(rounds.len());

