@@ -38,7 +38,8 @@ impl Hour {
     pub(crate) fn next(&self) -> anyhow::Result<Self> {
         let first = *self.zones.first().context("no zone")?;
         let day = first.day_at(self.fires + TimeDelta::days(1));
-        let fires = fire(&"0 22 * * *".parse()?, WINDOW, first, day).context("the campaign does not fire")?.at;
+        let fires =
+            fire(&"0 22 * * *".parse()?, WINDOW, first, day).context("the campaign does not fire")?.at;
         Ok(Self { day, fires, zones: vec![first] })
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     Applied, Change, NewUser, User,
     horizon::Horizon,
     page::{Page, place, sheet::Sheet},
-    record,
+    record::Decoder,
 };
 
 /// A change to one user.
@@ -81,8 +81,9 @@ impl Edit {
     ) -> Result<Self, StoreError> {
         let bytes = bytes.map(|bytes| Page::new(page, bytes));
         let sheet = Sheet::open(page, bytes.as_ref(), Horizon::at(now))?;
+        let mut decoder = Decoder::default();
         let record = |(uid, bytes): (Uid, Option<Vec<u8>>)| {
-            let user = bytes.map(|bytes| user_of(uid, &bytes)).transpose()?;
+            let user = bytes.map(|bytes| decoder.user(uid, &bytes)).transpose()?;
             Ok::<_, StoreError>((uid, Record { user, changed: false }))
         };
         let records = records.into_iter().map(record).collect::<Result<_, _>>()?;
@@ -140,10 +141,6 @@ impl Edit {
             self.zones.entry(moved.from).or_default().1 += by;
         }
     }
-}
-
-pub(crate) fn user_of(uid: Uid, record: &[u8]) -> Result<User, StoreError> {
-    record::decode(uid, record).map_err(|e| StoreError::corrupt("a user's record", format!("uid {uid}: {e}")))
 }
 
 #[cfg(test)]

@@ -14,7 +14,8 @@ use write::Tables;
 use crate::{
     Applied, Change, Changed, Directory, PARTS, Page, Position, StoreError, User,
     bounds::{check_changes, check_pages},
-    edit::{Step, user_of},
+    edit::Step,
+    record::Decoder,
 };
 
 /// A user's record, by uid.
@@ -65,9 +66,10 @@ impl Directory for EmbeddedDirectory {
 
     async fn users(&self, uids: &[Uid]) -> Result<Vec<Option<User>>, StoreError> {
         let Some(users) = table(&self.file.read()?, USERS)? else { return Ok(vec![None; uids.len()]) };
+        let mut decoder = Decoder::default();
         let read = |uid: &Uid| {
             let found = users.get(uid.0).map_err(FileError::from)?;
-            found.map(|found| user_of(*uid, found.value())).transpose()
+            found.map(|found| decoder.user(*uid, found.value())).transpose()
         };
         uids.iter().map(read).collect()
     }

@@ -2,7 +2,10 @@
 
 use domain::Uid;
 
-use crate::{Page, record};
+use crate::{
+    Page,
+    record::{self, Decoder},
+};
 
 /// A page, by rows. Ends the program where a row that was read is not one.
 pub fn page(bytes: &[u8]) {
@@ -13,7 +16,7 @@ pub fn page(bytes: &[u8]) {
 
 /// A user's record. Ends the program where what was read is not written as it was.
 pub fn record(bytes: &[u8]) {
-    if let Ok(user) = record::decode(Uid(1001), bytes) {
-        assert_eq!(record::decode(Uid(1001), &record::encode(&user)).ok(), Some(user));
+    if let Ok(user) = Decoder::default().decode(Uid(1001), bytes) {
+        assert_eq!(Decoder::default().decode(Uid(1001), &record::encode(&user)).ok(), Some(user));
     }
 }

@@ -16,23 +16,17 @@
 //! may follow the last device.
 
 mod bytes;
+mod decoder;
 
-use std::str::FromStr;
-
-use bytes::{Reader, put_text};
-use domain::{Day, Instant, Uid};
+use bytes::put_text;
 use plumbing::varint;
 
-use crate::{
-    Device, Moved, User,
-    user::{LONGEST_ADDRESS, LONGEST_NAME, MOST_DEVICES},
-};
+pub(crate) use self::decoder::Decoder;
+use crate::User;
 
 const VERSION: u8 = 1;
 const CONSENT: u8 = 1;
 const MOVED: u8 = 2;
-/// The longest name of a zone, region, channel or language that is read, in bytes; a bound on what garbage can ask.
-const LONGEST_WORD: usize = 64;
 
 /// Why bytes are no record.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -67,67 +61,6 @@ pub(crate) fn encode(user: &User) -> Vec<u8> {
         varint::put_signed(&mut to, device.registered_at.timestamp_millis());
     }
     to
-}
-
-/// The user of a record.
-pub(crate) fn decode(uid: Uid, record: &[u8]) -> Result<User, RecordError> {
-    let mut from = Reader::new(record);
-    match from.byte()? {
-        VERSION => {}
-        other => return Err(RecordError::Version(other)),
-    }
-    let flags = from.byte()?;
-    if flags & !(CONSENT | MOVED) != 0 {
-        return Err(RecordError::Field("flags", format!("{flags:#04x}")));
-    }
-    let zone = word(&mut from, "zone")?;
-    let moved = if flags & MOVED == 0 { None } else { Some(decode_moved(&mut from)?) };
-    let user = User {
-        uid,
-        zone,
-        moved,
-        region: word(&mut from, "region")?,
-        language: word(&mut from, "language")?,
-        // a character is at most four bytes
-        name: from.text("name", 4 * LONGEST_NAME)?.to_owned(),
-        consent: flags & CONSENT != 0,
-        consent_at: instant(&mut from, "consent_at")?,
-        devices: decode_devices(&mut from)?,
-    };
-    from.end()?;
-    Ok(user)
-}
-
-fn decode_moved(from: &mut Reader<'_>) -> Result<Moved, RecordError> {
-    let zone = word(from, "from")?;
-    let number = from.number("last")?;
-    let last = u32::try_from(number).ok().and_then(Day::from_number);
-    Ok(Moved { from: zone, last: last.ok_or_else(|| RecordError::Field("last", number.to_string()))? })
-}
-
-fn decode_devices(from: &mut Reader<'_>) -> Result<Vec<Device>, RecordError> {
-    let count = from.number("devices")?;
-    if count > MOST_DEVICES as u64 {
-        return Err(RecordError::Field("devices", format!("{count} of them")));
-    }
-    (0..count)
-        .map(|_| {
-            Ok(Device {
-                channel: word(from, "channel")?,
-                address: from.text("address", LONGEST_ADDRESS)?.to_owned(),
-                registered_at: instant(from, "registered_at")?,
-            })
-        })
-        .collect()
-}
-
-fn word<T: FromStr<Err: ToString>>(from: &mut Reader<'_>, field: &'static str) -> Result<T, RecordError> {
-    from.text(field, LONGEST_WORD)?.parse().map_err(|e: T::Err| RecordError::Field(field, e.to_string()))
-}
-
-fn instant(from: &mut Reader<'_>, field: &'static str) -> Result<Instant, RecordError> {
-    let ms = from.signed(field)?;
-    Instant::from_timestamp_millis(ms).ok_or_else(|| RecordError::Field(field, format!("{ms} ms")))
 }
 
 #[cfg(test)]

@@ -11,7 +11,8 @@ use plumbing::Redis;
 use crate::{
     Applied, Change, Changed, Directory, PARTS, Page, Position, RosterRow, StoreError, User,
     bounds::{check_changes, check_pages},
-    edit::{Step, user_of},
+    edit::Step,
+    record::Decoder,
 };
 
 /// The directory in Redis, on one server or on a cluster. A user's record, page and the counts change in one step.
@@ -41,10 +42,12 @@ impl Directory for RedisDirectory {
     }
 
     async fn users(&self, uids: &[Uid]) -> Result<Vec<Option<User>>, StoreError> {
-        let keys: Vec<_> = uids.iter().map(|uid| keys::record(&self.redis, *uid)).collect();
-        let records = self.redis.read_values(&keys).await?.into_iter();
-        let user = |(record, uid): (Option<Vec<u8>>, &Uid)| record.map(|r| user_of(*uid, &r)).transpose();
-        records.zip(uids).map(user).collect()
+        let records = self.redis.read_values(&keys::records(&self.redis, uids)).await?;
+        let mut decoder = Decoder::default();
+        let user = |(record, uid): (&Option<Vec<u8>>, &Uid)| {
+            record.as_deref().map(|record| decoder.user(*uid, record)).transpose()
+        };
+        records.iter().zip(uids).map(user).collect()
     }
 
     async fn drop_device(

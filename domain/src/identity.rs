@@ -20,11 +20,24 @@ impl fmt::Display for Identity {
     /// `nightly.20260607.1001`: at most 32 + 1 + 8 + 1 + 20 = 62 bytes of `a-z0-9-_.`, so that it fits an
     /// `apns-collapse-id` (64 bytes) and an `Idempotency-Key` as it is.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}.{}", self.campaign, self.day, self.uid)
+        f.pad(&self.text())
     }
 }
 
 impl Identity {
+    /// The same as a text of its own: a push has one, so it is made without the general formatting.
+    pub fn text(&self) -> String {
+        let (campaign, mut digits) = (self.campaign.as_str(), itoa::Buffer::new());
+        let mut text = String::with_capacity(campaign.len() + 1 + 8 + 1 + 20);
+        text.push_str(campaign);
+        text.push('.');
+        // years from 1970 on have four digits
+        text.push_str(digits.format(self.day.number()));
+        text.push('.');
+        text.push_str(digits.format(self.uid.0));
+        text
+    }
+
     /// The Web Push topic (RFC 8030, section 5.4: at most 32 characters of the URL-safe base64 alphabet): 27 characters,
     /// base64url of `xxh3_64(campaign)`, the day's number (u32) and the uid (u64), all big-endian.
     pub fn topic(&self) -> String {

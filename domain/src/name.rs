@@ -44,6 +44,12 @@ macro_rules! name {
             }
         }
 
+        impl AsRef<str> for $type {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
         impl FromStr for $type {
             type Err = BadName;
 

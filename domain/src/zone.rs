@@ -65,6 +65,12 @@ impl Zone {
     }
 }
 
+impl AsRef<str> for Zone {
+    fn as_ref(&self) -> &str {
+        self.name()
+    }
+}
+
 impl FromStr for Zone {
     type Err = UnknownZone;
 

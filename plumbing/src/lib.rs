@@ -8,7 +8,9 @@ mod span;
 mod store_error;
 pub mod varint;
 
-pub use self::redis::{CheckError, Checked, Command, Durability, Redis, RedisSettings, Script, redis_slot};
+pub use self::redis::{
+    CheckError, Checked, Command, Durability, EntryKeys, Redis, RedisSettings, Script, redis_slot,
+};
 pub use clock::Clock;
 pub use file::{File, FileError, text_of};
 pub use redb;

@@ -5,11 +5,13 @@ mod address;
 mod check;
 mod command;
 mod dialler;
+mod entry_keys;
 mod erase;
 mod errand;
 mod fault;
 mod node;
 mod script;
+mod seats;
 mod settings;
 mod slot;
 mod slots_answer;
@@ -32,6 +34,7 @@ use self::{
 pub use self::{
     check::{CheckError, Checked},
     command::Command,
+    entry_keys::EntryKeys,
     script::Script,
     settings::{Durability, RedisSettings},
     slot::redis_slot,

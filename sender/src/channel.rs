@@ -5,6 +5,7 @@ mod private_address;
 mod public_resolver;
 mod quota;
 mod retry_after;
+mod rfc3339;
 mod signature;
 mod stub;
 mod telling;

@@ -39,6 +39,14 @@ pub struct Limits {
 #[must_use = "the place in flight is given back when this is dropped"]
 pub struct Permit {
     _in_flight: Option<Place>,
+    waited: bool,
+}
+
+impl Permit {
+    /// Whether it may have been waited for, so that what was known before is to be looked at again.
+    pub(crate) fn waited(&self) -> bool {
+        self.waited
+    }
 }
 
 /// There is no leave in the time allowed, but about so long from now there should be.
@@ -71,7 +79,7 @@ impl Limits {
     pub async fn acquire(&self, most: Duration) -> Result<Permit, Wait> {
         self.leave.ask()?;
         if self.rate.is_none() && self.in_flight.is_none() && self.pause.left().is_none() {
-            return Ok(Permit { _in_flight: None });
+            return Ok(Permit { _in_flight: None, waited: false });
         }
         // apart: a push that need not ask should not carry what waiting takes
         Box::pin(self.in_turn(most)).await
@@ -147,7 +155,7 @@ impl Limits {
             self.leave.ask()?;
             // and the provider may have asked for a pause
             if self.pause.left().is_none() {
-                return Ok(Permit { _in_flight });
+                return Ok(Permit { _in_flight, waited: true });
             }
         }
     }

@@ -18,6 +18,9 @@ pub const LONGEST_BODY: usize = 2_000;
 /// The longest a template may be, in bytes.
 const LONGEST_TEMPLATE: usize = 20_000;
 
+/// Bytes of the longest language tag.
+const LONGEST_TAG: usize = 35;
+
 /// The work one template may do, in steps of the engine (64 bytes written count as one): far above what a text needs,
 /// and done in about a millisecond.
 const FUEL: u64 = 5_000;
@@ -133,7 +136,8 @@ impl Texts {
     /// # Errors
     /// A text that fails on these values or comes out too long.
     pub fn render(&self, language: &Language, values: Values<'_>) -> Result<(String, String), TextError> {
-        let own = language.fallbacks().find_map(|tag| self.languages.get(&lower(tag)));
+        let mut buffer = [0; LONGEST_TAG];
+        let own = language.fallbacks().find_map(|tag| self.languages.get(lower_in(tag, &mut buffer)?));
         self.render_in(own.unwrap_or(&self.fallback), values)
     }
 
@@ -207,6 +211,14 @@ impl fmt::Display for Part {
 
 fn lower(tag: &str) -> String {
     tag.to_ascii_lowercase()
+}
+
+/// The same without an allocation; `None` for what is too long for a tag.
+fn lower_in<'b>(tag: &str, buffer: &'b mut [u8; LONGEST_TAG]) -> Option<&'b str> {
+    let lower = buffer.get_mut(..tag.len())?;
+    lower.copy_from_slice(tag.as_bytes());
+    lower.make_ascii_lowercase();
+    std::str::from_utf8(lower).ok()
 }
 
 /// Kind and line only: the engine's own words may repeat a value, such as a user's name.

@@ -7,6 +7,7 @@ use domain::{Campaign, ChannelName, Identity, Instant, Uid};
 use futures_util::future::join_all;
 use job_queue::{Batch, BatchEntry};
 use night_ledger::Reason;
+use smallvec::{SmallVec, smallvec};
 use tokio::time::timeout;
 
 use crate::{
@@ -42,6 +43,9 @@ pub(crate) enum Pushed {
     NoChannelLeft,
 }
 
+/// Something of each device of a user's on a channel: nearly everybody has one.
+type OfDevices<T> = SmallVec<[T; 1]>;
+
 /// How long a channel that takes nothing at all rests before it is tried again.
 const STOPPED: Duration = Duration::from_secs(60);
 
@@ -75,10 +79,10 @@ pub(crate) async fn push_user(
     };
     let identity = Identity { campaign: batch.campaign.clone(), uid: entry.uid, day: batch.day };
     let keys = devices.iter().enumerate().map(|(index, device)| match index {
-        0 => identity.to_string(),
+        0 => identity.text(),
         _ => format!("{identity}.{:016x}", xxhash_rust::xxh3::xxh3_64(device.address.as_bytes())),
     });
-    let keys: Vec<String> = keys.collect();
+    let keys: OfDevices<String> = keys.collect();
     let pushes = devices.iter().zip(&keys).map(|(device, key)| Push {
         identity: &identity,
         key,
@@ -89,7 +93,7 @@ pub(crate) async fn push_user(
         steps,
         deadline: batch.deadline(entry),
     });
-    let pushes: Vec<_> = pushes.collect();
+    let pushes: OfDevices<_> = pushes.collect();
     let (mut faults, mut gone) = (Vec::new(), Vec::new());
     let mut delivered = false;
     for (device, end) in devices.iter().zip(push_devices(parts, line, &pushes).await) {
@@ -131,26 +135,30 @@ pub(crate) async fn drop_gone(parts: &Parts, line: &Line, gone: Vec<Gone>) {
 
 /// The user's devices on the channel, in an order that holds over the retries of a push: by when they were registered,
 /// then by address. The first is pushed to under the bare identity.
-fn devices<'a>(user: &'a User, channel: &ChannelName) -> Vec<&'a Device> {
-    let mut devices: Vec<&Device> = user.devices.iter().filter(|d| d.channel == *channel).collect();
+fn devices<'a>(user: &'a User, channel: &ChannelName) -> OfDevices<&'a Device> {
+    let mut devices: OfDevices<&Device> = user.devices.iter().filter(|d| d.channel == *channel).collect();
     devices.sort_unstable_by(|a, b| (a.registered_at, &a.address).cmp(&(b.registered_at, &b.address)));
     devices
 }
 
-/// Pushes to all of a user's devices at once; nearly everybody has one.
-async fn push_devices(parts: &Parts, line: &Line, pushes: &[Push<'_>]) -> Vec<Result<(), Option<Fault>>> {
+/// Pushes to all of a user's devices at once.
+async fn push_devices(
+    parts: &Parts,
+    line: &Line,
+    pushes: &[Push<'_>],
+) -> OfDevices<Result<(), Option<Fault>>> {
     match pushes {
-        [one] => vec![push_device(parts, line, one).await],
-        all => join_all(all.iter().map(|push| push_device(parts, line, push))).await,
+        [one] => smallvec![push_device(parts, line, one).await],
+        all => join_all(all.iter().map(|push| push_device(parts, line, push))).await.into(),
     }
 }
 
 /// Pushes to one device when there is quota; `None` when its deadline passed meanwhile.
 async fn push_device(parts: &Parts, line: &Line, push: &Push<'_>) -> Result<(), Option<Fault>> {
-    let Ok(_permit) = line.limits.acquire(parts.settings.quota_wait.0).await else {
+    let Ok(permit) = line.limits.acquire(parts.settings.quota_wait.0).await else {
         return Err(Some(Fault::Throttled { after: None }));
     };
-    if parts.clock.now() >= push.deadline {
+    if permit.waited() && parts.clock.now() >= push.deadline {
         return Err(None);
     }
     let end = line.channel.push(push).await;

@@ -2,7 +2,7 @@ use std::{collections::HashMap, sync::LazyLock};
 
 use async_trait::async_trait;
 use domain::{Day, Uid};
-use plumbing::{Command, Redis, Script};
+use plumbing::{Command, EntryKeys, Redis, Script};
 
 use crate::{Add, Added, MOST_ADDS, MOST_STEPS, StepStore, StoreError};
 
@@ -43,6 +43,12 @@ impl RedisSteps {
 
     fn entry(&self, uid: Uid, day: Day) -> String {
         self.redis.key(format_args!("s.{}", part(uid)), format_args!("steps:{day}:{uid}"))
+    }
+
+    fn entries(&self, uids: &[Uid], day: Day) -> EntryKeys {
+        let mut keys = self.redis.entry_keys("s", format_args!("steps:{day}:"), uids.len());
+        uids.iter().for_each(|uid| keys.push(part(*uid), uid.0));
+        keys
     }
 
     /// The adds by script: those to one entry are in one, in their order.
@@ -96,8 +102,7 @@ impl StepStore for RedisSteps {
     }
 
     async fn read_many(&self, uids: &[Uid], day: Day) -> Result<Vec<u32>, StoreError> {
-        let keys: Vec<_> = uids.iter().map(|uid| self.entry(*uid, day)).collect();
-        let values = self.redis.read_values(&keys).await?;
+        let values = self.redis.read_values(&self.entries(uids, day)).await?;
         values.iter().map(|value| value.as_deref().map_or(Ok(0), number)).collect()
     }
 }
@@ -146,6 +151,9 @@ mod tests {
     #[test]
     fn an_entry_has_the_documented_key() {
         assert_eq!(store().entry(Uid(1_001), day()), "t:main:{s.3}:steps:20260607:1001");
+        let uids = [Uid(1_001), Uid(u64::MAX)];
+        let many = store().entries(&uids, day());
+        assert!(many.iter().eq(uids.iter().map(|uid| store().entry(*uid, day()).into_bytes())));
         assert_eq!(store().entry(Uid(u64::MAX), day()), "t:main:{s.63}:steps:20260607:18446744073709551615");
     }
 

@@ -68,7 +68,7 @@ fn what_is_too_old_goes_with_the_next_write_and_is_no_change() {
     // nor told, when something else is written
     assert_eq!(held.step(&put(2, "c", None), later), (true, false));
     assert_eq!([1, 2].map(|uid| held.due_from(uid)), [Instant::UNIX_EPOCH, first + TimeDelta::minutes(1)]);
-    let record = user_of(Uid(1), &held.records[&Uid(1)]).unwrap();
+    let record = Decoder::default().user(Uid(1), &held.records[&Uid(1)]).unwrap();
     assert_eq!(record.consent_at, first);
     // who opts in anew is due from then on
     assert_eq!(held.step(&put(1, "a", Some(later)), later), (true, true));
@@ -104,7 +104,7 @@ proptest! {
             let rows = held.rows();
             prop_assert_eq!(rows.len(), held.records.len());
             for row in rows {
-                let exact = user_of(row.uid, &held.records[&row.uid]).unwrap().consent_at;
+                let exact = Decoder::default().user(row.uid, &held.records[&row.uid]).unwrap().consent_at;
                 let minute = exact - TimeDelta::seconds(exact.timestamp() % 60);
                 let near = (-1..=2).map(|minutes| minute + TimeDelta::minutes(minutes));
                 let oldest = now - TimeDelta::days(16);

@@ -1,7 +1,12 @@
-use domain::{ChannelName, Language, Region, Zone};
+use domain::{ChannelName, Day, Instant, Language, Region, Uid, Zone};
 use proptest::prelude::*;
 
 use super::*;
+use crate::{Device, Moved};
+
+fn decode(uid: Uid, record: &[u8]) -> Result<User, RecordError> {
+    Decoder::default().decode(uid, record)
+}
 
 fn ada() -> User {
     User {
@@ -107,6 +112,14 @@ proptest! {
     #[test]
     fn a_record_is_read_as_it_was_written(user in any_user()) {
         prop_assert_eq!(decode(user.uid, &encode(&user)), Ok(user));
+    }
+
+    #[test]
+    fn what_was_read_before_changes_nothing(users in prop::collection::vec(any_user(), 0..40)) {
+        let mut decoder = Decoder::default();
+        for user in users {
+            prop_assert_eq!(decoder.decode(user.uid, &encode(&user)), Ok(user));
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //! ```
 
 use domain::Uid;
-use plumbing::Redis;
+use plumbing::{EntryKeys, Redis};
 
 use crate::{log::part_of, page::place::page_of};
 
@@ -46,9 +46,11 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// The record of any user.
-pub(super) fn record(redis: &Redis, uid: Uid) -> String {
-    redis.key(format_args!("d.{}", part_of_user(uid)), format_args!("u:{uid}"))
+/// The records of any users.
+pub(super) fn records(redis: &Redis, uids: &[Uid]) -> EntryKeys {
+    let mut keys = redis.entry_keys("d", "u:", uids.len());
+    uids.iter().for_each(|uid| keys.push(part_of_user(*uid).into(), uid.0));
+    keys
 }
 
 /// The part that a user is in.

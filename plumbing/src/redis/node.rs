@@ -1,8 +1,5 @@
 use std::{
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -10,11 +7,12 @@ use ::redis::{Pipeline, RedisError, ServerErrorKind, Value, aio::MultiplexedConn
 use deadpool_redis::{Connection, Pool, PoolError};
 use tokio::time::{Instant, timeout_at};
 
-use super::{address::Address, dialler::Dialler};
+use super::{address::Address, dialler::Dialler, seats::Seats};
 
 /// One server, and the connections to it.
 ///
-/// Calls share a few connections, in turn, each with any number of answers outstanding. A call that makes the server
+/// Calls share a few connections, each with any number of answers outstanding. They keep to the first of them while it has
+/// few: what is sent together goes out and is read in one piece, on both sides. A call that makes the server
 /// hold back its answer (`WAIT`) takes one out of the pool for itself, so that it delays nobody else's. When one
 /// connection turns out broken, or to lead to a server that is not what it was, all are given up: the next call
 /// connects anew, and resolves the name anew.
@@ -23,7 +21,7 @@ pub(super) struct Node {
     timeout: Duration,
     pool: Pool,
     lines: Mutex<Lines>,
-    turn: AtomicUsize,
+    seats: Seats,
     /// Held while connecting, so that callers who wait for a connection do not each make one.
     connecting: tokio::sync::Mutex<()>,
 }
@@ -55,7 +53,7 @@ impl Node {
             timeout: dialler.timeout,
             pool: dialler.pool(&address)?,
             lines: Mutex::new(Lines { generation: 0, open: vec![None; dialler.connections] }),
-            turn: AtomicUsize::new(0),
+            seats: Seats::new(dialler.connections),
             connecting: tokio::sync::Mutex::new(()),
             address,
         })
@@ -70,7 +68,8 @@ impl Node {
     ) -> Result<Vec<Value>, NoAnswer> {
         match line {
             Line::Shared => {
-                let (generation, mut connection) = self.shared(deadline).await?;
+                let seat = self.seats.take();
+                let (generation, mut connection) = self.shared(seat.line, deadline).await?;
                 let answers = self.exchange(&mut connection, commands, deadline).await;
                 if is_spent(&answers) {
                     self.give_up(generation);
@@ -100,14 +99,13 @@ impl Node {
         self.limited(deadline, answers).await?.map_err(broken)
     }
 
-    /// One of the shared connections, and the generation that it is of.
-    async fn shared(&self, deadline: Instant) -> Result<(u64, MultiplexedConnection), NoAnswer> {
-        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
-        if let Some(found) = self.open_line(turn) {
+    /// A shared connection, and the generation that it is of.
+    async fn shared(&self, line: usize, deadline: Instant) -> Result<(u64, MultiplexedConnection), NoAnswer> {
+        if let Some(found) = self.open_line(line) {
             return Ok(found);
         }
         let _connecting = self.limited(deadline, self.connecting.lock()).await?;
-        if let Some(found) = self.open_line(turn) {
+        if let Some(found) = self.open_line(line) {
             return Ok(found);
         }
         let generation = self.lines().generation;
@@ -126,15 +124,14 @@ impl Node {
         let connection = Connection::take(made);
         let mut lines = self.lines();
         if lines.generation == generation {
-            let at = turn % lines.open.len();
-            lines.open[at] = Some(connection.clone());
+            lines.open[line] = Some(connection.clone());
         }
         Ok((generation, connection))
     }
 
-    fn open_line(&self, turn: usize) -> Option<(u64, MultiplexedConnection)> {
+    fn open_line(&self, line: usize) -> Option<(u64, MultiplexedConnection)> {
         let lines = self.lines();
-        let connection = lines.open[turn % lines.open.len()].clone()?;
+        let connection = lines.open[line].clone()?;
         Some((lines.generation, connection))
     }
 

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use ::redis::Value;
 
-use super::{Command, Redis, redis_slot, unreadable};
+use super::{Command, EntryKeys, Redis, redis_slot, unreadable};
 use crate::StoreError;
 
 /// The most keys that one command reads, so that none holds up the server for long.
@@ -15,7 +15,7 @@ impl Redis {
     /// The values of many keys, in the order of the keys; `None` where there is none, or one that is no string.
     ///
     /// A single server is asked for keys of any slots together, since it has them all; a cluster slot by slot.
-    pub async fn read_values(&self, keys: &[impl AsRef<[u8]>]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+    pub async fn read_values(&self, keys: &EntryKeys) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
         let asked = if self.0.topology.cluster { by_slot(keys) } else { together(keys) };
         let (commands, places): (Vec<_>, Vec<_>) = asked.into_iter().unzip();
         let answers = self.read_all::<Value>(commands).await?;
@@ -38,24 +38,24 @@ impl Redis {
 }
 
 /// For a single server. The keys are given as arguments: they need not lie in one slot.
-fn together(keys: &[impl AsRef<[u8]>]) -> Vec<Ask> {
+fn together(keys: &EntryKeys) -> Vec<Ask> {
+    let mut left = keys.iter();
     let places: Vec<_> = (0..keys.len()).collect();
-    let ask = |places: &[usize]| {
-        let command = Command::new("MGET");
-        places.iter().fold(command, |command, place| command.arg(keys[*place].as_ref()))
-    };
-    places.chunks(KEYS).map(|places| (ask(places), places.to_vec())).collect()
+    let ask = |places: &[usize]| left.by_ref().take(places.len()).fold(Command::new("MGET"), Command::arg);
+    let commands: Vec<_> = places.chunks(KEYS).map(ask).collect();
+    commands.into_iter().zip(places.chunks(KEYS).map(<[_]>::to_vec)).collect()
 }
 
 /// For a cluster.
-fn by_slot(keys: &[impl AsRef<[u8]>]) -> Vec<Ask> {
+fn by_slot(keys: &EntryKeys) -> Vec<Ask> {
+    let keys: Vec<_> = keys.iter().collect();
     let mut slots = BTreeMap::<_, Vec<_>>::new();
     for (place, key) in keys.iter().enumerate() {
-        slots.entry(redis_slot(key.as_ref())).or_default().push(place);
+        slots.entry(redis_slot(key)).or_default().push(place);
     }
     let ask = |places: &[usize]| {
         let command = Command::new("MGET");
-        places.iter().fold(command, |command, place| command.key(&keys[*place]))
+        places.iter().fold(command, |command, place| command.key(keys[*place]))
     };
     slots
         .values()
@@ -70,9 +70,13 @@ mod tests {
         super::command::Place::{self, NoKey},
         *,
     };
+    use crate::RedisSettings;
 
-    fn keys() -> Vec<String> {
-        (0..3_000).map(|n| format!("{{d.{}}}:u:{n}", n % 5)).collect()
+    fn keys(count: u64) -> EntryKeys {
+        let settings = RedisSettings::at(vec!["redis://127.0.0.1:1".into()], "app");
+        let mut keys = Redis::new(&settings).unwrap().entry_keys("d", "u:", 0);
+        (0..count).for_each(|n| keys.push(n % 5, n));
+        keys
     }
 
     fn places(asked: &[Ask]) -> Vec<usize> {
@@ -84,9 +88,10 @@ mod tests {
     /// By the CRC16 of every key.
     #[test]
     fn on_a_cluster_each_command_stays_in_one_slot_and_below_its_bound() {
-        let (keys, asked) = (keys(), by_slot(&keys()));
+        let (keys, asked) = (keys(3_000), by_slot(&keys(3_000)));
+        let keys: Vec<_> = keys.iter().collect();
         for (command, places) in &asked {
-            let slots = places.iter().map(|place| redis_slot(keys[*place].as_bytes()));
+            let slots = places.iter().map(|place| redis_slot(keys[*place]));
             assert!(slots.into_iter().all(|slot| command.place() == Place::In(slot)));
             assert!((1..=KEYS).contains(&places.len()));
         }
@@ -95,9 +100,9 @@ mod tests {
 
     #[test]
     fn a_single_server_is_asked_for_all_together_below_the_bound() {
-        let asked = together(&keys());
+        let asked = together(&keys(3_000));
         assert!(asked.iter().all(|(command, places)| command.place() == NoKey && places.len() <= KEYS));
         assert_eq!((asked.len(), places(&asked)), (6, (0..3_000).collect()));
-        assert!(together(&[""; 0]).is_empty() && by_slot(&[""; 0]).is_empty());
+        assert!(together(&keys(0)).is_empty() && by_slot(&keys(0)).is_empty());
     }
 }

@@ -13,10 +13,10 @@ const MOST_BODY: usize = 64 * 1024;
 const BODY_TIME: Duration = Duration::from_secs(1);
 
 /// What the answer to a push means, by its status (RFC 9110, section 15) and `Retry-After` alone.
-pub(super) async fn judge(mut response: Response, now: Instant) -> Result<(), Fault> {
+pub(super) async fn judge(mut response: Response, now: fn() -> Instant) -> Result<(), Fault> {
     let status = response.status();
     let asked = response.headers().get(RETRY_AFTER).and_then(|v| v.to_str().ok());
-    let after = asked.and_then(|text| retry_after::parse(text, now));
+    let after = asked.and_then(|text| retry_after::parse(text, now()));
     read_off(&mut response).await;
     by_status(status, after, now)
 }
@@ -35,14 +35,14 @@ pub(super) fn judge_failure(error: &reqwest::Error) -> Fault {
     Fault::NoAnswer
 }
 
-fn by_status(status: StatusCode, after: Option<Duration>, now: Instant) -> Result<(), Fault> {
+fn by_status(status: StatusCode, after: Option<Duration>, now: fn() -> Instant) -> Result<(), Fault> {
     let detail = || format!("status {}", status.as_u16());
     Err(match status.as_u16() {
         200..=299 => return Ok(()),
         300..=399 => Fault::Stopped { detail: format!("{}: redirects are not followed", detail()) },
         // the address or the key is wrong for every push alike
         401 | 403 | 404 | 407 => Fault::Stopped { detail: detail() },
-        410 => Fault::DeviceGone { since: now },
+        410 => Fault::DeviceGone { since: now() },
         429 => Fault::Throttled { after },
         // a gateway may have passed it on before it gave up
         408 | 425 | 500..=599 => Fault::Retry { after, maybe: true },
@@ -78,7 +78,9 @@ mod tests {
     use super::*;
 
     fn judged(status: u16, after: Option<u64>) -> Result<(), Fault> {
-        by_status(StatusCode::from_u16(status).unwrap(), after.map(Duration::from_secs), Instant::UNIX_EPOCH)
+        by_status(StatusCode::from_u16(status).unwrap(), after.map(Duration::from_secs), || {
+            Instant::UNIX_EPOCH
+        })
     }
 
     #[test]

@@ -24,9 +24,12 @@ impl Signer {
 
     /// The value of `webhook-signature`: `v1,` and base64 of the HMAC-SHA256 of `{id}.{timestamp}.{body}`, the
     /// timestamp in Unix seconds.
-    pub(super) fn sign(&self, id: &str, timestamp: i64, body: &[u8]) -> String {
+    pub(super) fn sign(&self, id: &str, timestamp: u64, body: &[u8]) -> String {
         let mut context = hmac::Context::with_key(&self.0);
-        context.update(format!("{id}.{timestamp}.").as_bytes());
+        let mut digits = itoa::Buffer::new();
+        for part in [id, ".", digits.format(timestamp), "."] {
+            context.update(part.as_bytes());
+        }
         context.update(body);
         let mut signature = String::with_capacity(LENGTH);
         signature.push_str("v1,");

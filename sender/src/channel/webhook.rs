@@ -1,7 +1,8 @@
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use async_trait::async_trait;
-use chrono::{SecondsFormat, Utc};
+use chrono::Utc;
+use domain::Instant;
 use plumbing::Span;
 use reqwest::{
     Client, Method, Request, Url,
@@ -16,6 +17,7 @@ use super::{
     answer::{judge, judge_failure},
     private_address::{is_local_name, is_private},
     public_resolver::PublicResolver,
+    rfc3339::whole_seconds,
     signature::Signer,
     telling::Telling,
 };
@@ -85,7 +87,7 @@ impl Channel for Webhook {
         match self.client.execute(self.request(push)?).await {
             Ok(response) => {
                 let status = response.status();
-                let end = judge(response, Utc::now()).await;
+                let end = judge(response, Utc::now).await;
                 if end.is_err() {
                     self.telling.tell(status.as_str());
                 }
@@ -110,8 +112,9 @@ impl Channel for Webhook {
 
 impl Webhook {
     fn request(&self, push: &Push<'_>) -> Result<Request, Fault> {
-        let body = Payload::of(push).encode()?;
-        let timestamp = Utc::now().timestamp();
+        let mut digits = itoa::Buffer::new();
+        let body = Payload::of(push, digits.format(push.identity.uid.0)).encode()?;
+        let timestamp = unix_seconds();
         let id = HeaderValue::from_str(push.key).map_err(|_| not_made())?;
         let mut request = Request::new(Method::POST, self.url.clone());
         let mut headers = HeaderMap::with_capacity(8);
@@ -127,6 +130,12 @@ impl Webhook {
         *request.body_mut() = Some(body.into());
         Ok(request)
     }
+}
+
+/// Of the clock that receivers have: the one of the program may be shifted.
+fn unix_seconds() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
 }
 
 fn not_made() -> Fault {
@@ -149,28 +158,29 @@ struct Payload<'a> {
     id: &'a str,
     campaign: &'a str,
     day: domain::Day,
-    uid: String,
+    uid: &'a str,
     device: &'a str,
     language: &'a str,
     title: &'a str,
     body: &'a str,
     steps: u32,
-    deadline: String,
+    #[serde(serialize_with = "whole_seconds")]
+    deadline: Instant,
 }
 
 impl<'a> Payload<'a> {
-    fn of(push: &Push<'a>) -> Self {
+    fn of(push: &Push<'a>, uid: &'a str) -> Self {
         Self {
             id: push.key,
             campaign: push.identity.campaign.as_str(),
             day: push.identity.day,
-            uid: push.identity.uid.to_string(),
+            uid,
             device: push.address,
             language: push.language.as_str(),
             title: push.title,
             body: push.body,
             steps: push.steps,
-            deadline: push.deadline.to_rfc3339_opts(SecondsFormat::Secs, true),
+            deadline: push.deadline,
         }
     }
 

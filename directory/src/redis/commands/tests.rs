@@ -5,7 +5,7 @@ use super::*;
 use crate::{
     PARTS,
     page::place::{page_of, uid_at},
-    redis::keys::{part_of_user, record},
+    redis::keys::{part_of_user, records},
 };
 
 fn redis() -> Redis {
@@ -44,7 +44,9 @@ proptest! {
         prop_assert!(uids.iter().all(|uid| part_of_user(*uid) == part));
         prop_assert_eq!(read(&redis, page, &uids).slot(), tag(part));
         for uid in &uids {
-            prop_assert_eq!(Some(redis_slot(record(&redis, *uid).as_bytes())), tag(part));
+            let one = records(&redis, &[*uid]);
+            prop_assert!(one.iter().eq([Keys::of(&redis, part).record(*uid).as_bytes()]));
+            prop_assert!(one.iter().all(|key| Some(redis_slot(key)) == tag(part)));
         }
         let edit = Write {
             page,
