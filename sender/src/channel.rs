@@ -1,6 +1,7 @@
 //! Ways to a phone. Each provider is a folder or file of the same shape behind [`Channel`].
 
 mod answer;
+mod http2;
 mod private_address;
 mod public_resolver;
 mod quota;

@@ -47,7 +47,8 @@ pub(crate) async fn push(
     Ok(begun.elapsed())
 }
 
-/// As the program's webhook has it, down to the header that names the client and the pings of a connection.
+/// As the program's webhook has it, down to the header that names the client and the pings of a connection. The library's own
+/// repeats of refused streams are left on, as anybody's bare loop has them; the webhook has repeats of its own.
 fn client() -> ClientBuilder {
     Client::builder()
         .user_agent(concat!("stepcast/", env!("CARGO_PKG_VERSION")))

@@ -4,7 +4,12 @@ use domain::Instant;
 use futures_util::FutureExt;
 use reqwest::{Response, StatusCode, header::RETRY_AFTER};
 
-use super::{Fault, public_resolver::PrivateName, retry_after};
+use super::{
+    Fault,
+    http2::{going_away, not_taken},
+    public_resolver::PrivateName,
+    retry_after,
+};
 
 /// Bytes of an answer's body that are read, for the sake of the connection's next use; nothing is kept of them.
 const MOST_BODY: usize = 64 * 1024;
@@ -28,6 +33,9 @@ pub(super) fn judge_failure(error: &reqwest::Error) -> Fault {
     }
     if error.is_connect() {
         return Fault::Retry { after: None, maybe: false };
+    }
+    if not_taken(error) || going_away(error) {
+        return Fault::Retry { after: None, maybe: !not_taken(error) };
     }
     if error.is_builder() {
         return Fault::Refused { detail: "the request could not be made".into() };
@@ -67,7 +75,8 @@ async fn read_off(response: &mut Response) {
     }
 }
 
-fn causes<'a>(
+/// An error and what it came from.
+pub(super) fn causes<'a>(
     error: &'a (dyn std::error::Error + 'static),
 ) -> impl Iterator<Item = &'a (dyn std::error::Error + 'static)> {
     std::iter::successors(Some(error), |e| e.source())

@@ -2,19 +2,20 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use async_trait::async_trait;
 use chrono::Utc;
-use domain::Instant;
 use plumbing::Span;
 use reqwest::{
-    Client, Method, Request, Url,
+    Client, ClientBuilder, Method, Request, Response, Url,
     header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
     redirect,
 };
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
 
 use super::{
     Channel, Fault, Push, SetupError,
     answer::{judge, judge_failure},
+    http2::not_taken,
     private_address::{is_local_name, is_private},
     public_resolver::PublicResolver,
     rfc3339::whole_seconds,
@@ -50,6 +51,11 @@ const MOST_IDLE: usize = 512;
 /// Idle connections are given up before the usual server does, or a push would meet one that is just being closed.
 const IDLE_TIME: Duration = Duration::from_secs(20);
 
+/// How often a push that was not taken is posted again at once.
+const REPEATS: usize = 2;
+
+type Answer = Result<Response, reqwest::Error>;
+
 /// The longest a connection may take to be made. It is also at most half the time limit, so that what never left is
 /// known as such.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
@@ -58,7 +64,8 @@ const CONNECT_TIME: Duration = Duration::from_secs(5);
 ///
 /// Headers: `Idempotency-Key` and `webhook-id` (the push's key, the same at every try), `webhook-timestamp` (Unix
 /// seconds of this try), `webhook-signature` (`v1,` and base64). HTTP/2 where the server offers it under TLS, else
-/// HTTP/1.1. Redirects are not followed, proxies of the environment not used.
+/// HTTP/1.1. A stream that the server refuses is posted again at once, twice at most. Redirects are not followed, proxies of
+/// the environment not used.
 #[derive(Debug)]
 pub struct Webhook {
     client: Client,
@@ -77,14 +84,25 @@ impl Webhook {
     pub fn new(settings: &WebhookSettings) -> Result<Self, SetupError> {
         let (url, signer) = (settings.address()?, settings.signer()?);
         let telling = Telling::new(url.host_str().unwrap_or_default());
-        Ok(Self { client: settings.client()?, url, signer, telling, limit: settings.time_limit()? })
+        let client = settings.client()?.build();
+        let client =
+            client.map_err(|e| SetupError::new("url", format!("no HTTP client can be made: {e}")))?;
+        Ok(Self { client, url, signer, telling, limit: settings.time_limit()? })
     }
 }
 
 #[async_trait]
 impl Channel for Webhook {
     async fn push(&self, push: &Push<'_>) -> Result<(), Fault> {
-        match self.client.execute(self.request(push)?).await {
+        let begun = Instant::now();
+        let mut answer = self.client.execute(self.request(push)?).await;
+        if let Err(error) = &answer
+            && not_taken(error)
+        {
+            // apart: few pushes need it, and the others should not carry it
+            answer = Box::pin(self.again(push, begun, answer)).await?;
+        }
+        match answer {
             Ok(response) => {
                 let status = response.status();
                 let end = judge(response, Utc::now).await;
@@ -111,6 +129,20 @@ impl Channel for Webhook {
 }
 
 impl Webhook {
+    /// Posts what was not taken once more, a few times within the time limit of the one push.
+    async fn again(&self, push: &Push<'_>, begun: Instant, mut answer: Answer) -> Result<Answer, Fault> {
+        for _ in 0..REPEATS {
+            let left = self.limit.saturating_sub(begun.elapsed());
+            if left.is_zero() || !answer.as_ref().is_err_and(not_taken) {
+                break;
+            }
+            let mut request = self.request(push)?;
+            *request.timeout_mut() = Some(left);
+            answer = self.client.execute(request).await;
+        }
+        Ok(answer)
+    }
+
     fn request(&self, push: &Push<'_>) -> Result<Request, Fault> {
         let mut digits = itoa::Buffer::new();
         let body = Payload::of(push, digits.format(push.identity.uid.0)).encode()?;
@@ -165,7 +197,7 @@ struct Payload<'a> {
     body: &'a str,
     steps: u32,
     #[serde(serialize_with = "whole_seconds")]
-    deadline: Instant,
+    deadline: domain::Instant,
 }
 
 impl<'a> Payload<'a> {
@@ -229,9 +261,11 @@ impl WebhookSettings {
         signer.transpose().map_err(|problem| SetupError::new("secret", problem))
     }
 
-    fn client(&self) -> Result<Client, SetupError> {
+    fn client(&self) -> Result<ClientBuilder, SetupError> {
         let limit = self.time_limit()?;
         let mut builder = Client::builder()
+            // the library would keep a copy of every request; see `Webhook::again`
+            .retry(reqwest::retry::never().max_retries_per_request(0))
             .user_agent(concat!("stepcast/", env!("CARGO_PKG_VERSION")))
             .redirect(redirect::Policy::none())
             .no_proxy()
@@ -246,7 +280,7 @@ impl WebhookSettings {
         if !self.allow_private {
             builder = builder.dns_resolver(PublicResolver);
         }
-        builder.build().map_err(|e| SetupError::new("url", format!("no HTTP client can be made: {e}")))
+        Ok(builder)
     }
 }
 

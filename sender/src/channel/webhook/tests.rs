@@ -22,6 +22,8 @@ use tokio::{
 
 use super::*;
 
+mod http2;
+
 const KEY: [u8; 32] = [42; 32];
 
 fn settings(url: String) -> WebhookSettings {
@@ -270,7 +272,7 @@ async fn a_name_that_leads_inside_is_stopped() {
     let guarded = WebhookSettings { allow_private: false, ..settings("https://push.example.com/".into()) };
     let inside = Url::parse(&format!("http://localhost:{}/", address.port())).unwrap();
     let webhook = Webhook {
-        client: guarded.client().unwrap(),
+        client: guarded.client().unwrap().build().unwrap(),
         url: inside,
         signer: None,
         telling: Telling::new("inside"),
