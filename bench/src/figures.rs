@@ -14,7 +14,7 @@ pub(crate) fn per(count: u64, each: u64) -> f64 {
 /// The one of several runs whose figure is in the middle; tells all the figures on the standard error.
 ///
 /// # Errors
-/// There is none.
+/// No run at all.
 pub(crate) fn middle<T>(what: &str, mut runs: Vec<T>, figure: impl Fn(&T) -> f64) -> anyhow::Result<T> {
     runs.sort_by(|a, b| figure(a).total_cmp(&figure(b)));
     let figures: Vec<_> = runs.iter().map(|run| format!("{:.2}", figure(run))).collect();

@@ -1,10 +1,10 @@
 //! The directory's pages: what a scheduler must know of each user, for a few hundred neighbours together. A page stands
 //! beside their records and changes with them.
 //!
-//! The bytes of a page, version 1, `n` an unsigned LEB128 varint, `text` a length in bytes (`n`) and UTF-8:
+//! The bytes of a page, version 2, `n` an unsigned LEB128 varint, `text` a length in bytes (`n`) and UTF-8:
 //!
 //! ```text
-//! version   u8         1
+//! version   u8         2
 //! stamp     u64        little-endian; another one with each write of the page or of a record in it
 //! zones     n          how many, then their numbers (`Zone::number`), which rise: the first, then of each further one the
 //!                      distance from the one before less 1 (n)
@@ -39,7 +39,7 @@ use crate::Moved;
 /// The most channels on which the users of one page may have devices.
 pub const MOST_CHANNELS: u16 = 16;
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// The version and the stamp.
 const HEAD: usize = 9;
 

@@ -18,7 +18,7 @@ pub use campaign::{Campaign, NoSteps};
 pub use cron_line::{CronError, CronLine};
 pub use day::{BadDay, Day};
 pub use identity::Identity;
-pub use name::{BadName, CampaignName, ChannelName, Language, Region};
+pub use name::{BadName, CampaignName, ChannelName, LONGEST_TAG, Language, Region};
 pub use night::{BatchId, Night, SealKey};
 pub use shard::{Shard, ShardCount, slot};
 pub use uid::{BadUid, Uid};

@@ -25,8 +25,11 @@ fn plain(text: &str) -> bool {
 
 const TAG: &str = "a BCP 47 language tag of at most 35 characters is wanted, such as en or zh-Hant";
 
+/// Bytes of the longest language tag.
+pub const LONGEST_TAG: usize = 35;
+
 fn tag(text: &str) -> bool {
-    text.len() <= 35
+    text.len() <= LONGEST_TAG
         && text.split('-').all(|p| (1..=8).contains(&p.len()) && p.bytes().all(|b| b.is_ascii_alphanumeric()))
         && text.bytes().next().is_some_and(|b| b.is_ascii_alphabetic())
 }

@@ -6,7 +6,7 @@ mod words;
 
 use std::{collections::BTreeMap, fmt};
 
-use domain::{Day, Language};
+use domain::{Day, LONGEST_TAG, Language};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 
 use self::said::Said;
@@ -17,9 +17,6 @@ pub const LONGEST_TITLE: usize = 200;
 pub const LONGEST_BODY: usize = 2_000;
 /// The longest a template may be, in bytes.
 const LONGEST_TEMPLATE: usize = 20_000;
-
-/// Bytes of the longest language tag.
-const LONGEST_TAG: usize = 35;
 
 /// The work one template may do, in steps of the engine (64 bytes written count as one): far above what a text needs,
 /// and done in about a millisecond.

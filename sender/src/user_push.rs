@@ -122,8 +122,11 @@ pub(crate) async fn drop_gone(parts: &Parts, line: &Line, gone: Vec<Gone>) {
     if gone.is_empty() {
         return;
     }
+    let now = parts.clock.now();
     let dropping = gone.iter().map(|Gone { uid, address, since }| async move {
-        if let Err(error) = parts.directory.drop_device(*uid, &line.name, address, *since).await {
+        // a provider's clock may be ahead
+        let since = now.min(*since);
+        if let Err(error) = parts.directory.drop_device(*uid, &line.name, address, since).await {
             // the provider will say so again
             tracing::warn!(channel = %line.name, %uid, %error, "a device that is gone could not be dropped");
         }

@@ -4,7 +4,7 @@ use plumbing::varint::BadVarint;
 /// What is wrong with bytes that should be a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BadPage {
-    #[error("version {0} is not known here, only version 1")]
+    #[error("version {0} is not known here, only version 2")]
     Version(u8),
     #[error("it ends early")]
     Truncated,

@@ -90,8 +90,10 @@ pub(crate) async fn who_is_due_is_as_the_records_have_it(engine: &dyn Engine) {
         let users = directory.users(&rows.iter().map(|row| row.uid).collect::<Vec<_>>()).await.unwrap();
         let mut kept: Vec<_> = column.rows().collect();
         kept.sort_by_key(|row| row.uid);
-        assert_eq!(kept.len(), rows.len());
-        for ((row, kept), user) in rows.iter().zip(&kept).zip(users.iter().flatten()) {
+        assert_eq!((kept.len(), users.len()), (rows.len(), rows.len()));
+        for ((row, kept), user) in rows.iter().zip(&kept).zip(&users) {
+            let user = user.as_ref().unwrap();
+            assert_eq!((user.uid, kept.uid), (row.uid, row.uid));
             let minute = user.consent_at - TimeDelta::seconds(user.consent_at.timestamp() % 60);
             let oldest = now - TimeDelta::days(16);
             let near = (-1..=2).map(|minutes| minute + TimeDelta::minutes(minutes));

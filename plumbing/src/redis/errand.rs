@@ -20,7 +20,7 @@ use super::{
     topology::Topology,
 };
 
-/// The most commands sent in one piece: longer lists go over several connections.
+/// The most commands sent in one piece; the pieces of a longer list go out side by side.
 const PIECE: usize = 1_000;
 
 /// The most times a command is sent on: to another node, or again to one that did not know its script or has a part

@@ -29,7 +29,36 @@ pub(super) struct Node {
 struct Lines {
     /// Raised when they are given up, so that those who come late with the same fault do not give up the new ones.
     generation: u64,
-    open: Vec<Option<MultiplexedConnection>>,
+    open: Vec<Option<Open>>,
+}
+
+/// A connection, and when it was last used.
+struct Open {
+    connection: MultiplexedConnection,
+    used: Instant,
+}
+
+/// A connection that was not used for so long is not used again: a server or a firewall may have forgotten it.
+const IDLE: Duration = Duration::from_secs(20);
+
+/// A call that is given up after so long without an answer casts doubt on its connection.
+const SILENT: Duration = Duration::from_secs(1);
+
+/// A call that waits for answers. Whoever has no time left drops it, and then nobody else would find out that the connection is
+/// dead: it is the first choice of the next call too.
+struct Waiting<'a> {
+    node: &'a Node,
+    generation: u64,
+    since: Instant,
+    answered: bool,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if !self.answered && self.since.elapsed() >= SILENT {
+            self.node.give_up(self.generation);
+        }
+    }
 }
 
 /// Why a server gave no answer.
@@ -52,7 +81,10 @@ impl Node {
         Ok(Self {
             timeout: dialler.timeout,
             pool: dialler.pool(&address)?,
-            lines: Mutex::new(Lines { generation: 0, open: vec![None; dialler.connections] }),
+            lines: Mutex::new(Lines {
+                generation: 0,
+                open: (0..dialler.connections).map(|_| None).collect(),
+            }),
             seats: Seats::new(dialler.connections),
             connecting: tokio::sync::Mutex::new(()),
             address,
@@ -70,7 +102,9 @@ impl Node {
             Line::Shared => {
                 let seat = self.seats.take();
                 let (generation, mut connection) = self.shared(seat.line, deadline).await?;
+                let mut waiting = Waiting { node: self, generation, since: Instant::now(), answered: false };
                 let answers = self.exchange(&mut connection, commands, deadline).await;
+                waiting.answered = true;
                 if is_spent(&answers) {
                     self.give_up(generation);
                 }
@@ -124,14 +158,16 @@ impl Node {
         let connection = Connection::take(made);
         let mut lines = self.lines();
         if lines.generation == generation {
-            lines.open[line] = Some(connection.clone());
+            lines.open[line] = Some(Open { connection: connection.clone(), used: Instant::now() });
         }
         Ok((generation, connection))
     }
 
     fn open_line(&self, line: usize) -> Option<(u64, MultiplexedConnection)> {
-        let lines = self.lines();
-        let connection = lines.open[line].clone()?;
+        let mut lines = self.lines();
+        let open = lines.open[line].as_mut().filter(|open| open.used.elapsed() < IDLE)?;
+        open.used = Instant::now();
+        let connection = open.connection.clone();
         Some((lines.generation, connection))
     }
 
@@ -139,7 +175,7 @@ impl Node {
         let mut lines = self.lines();
         if lines.generation == generation {
             lines.generation += 1;
-            lines.open.fill(None);
+            lines.open.iter_mut().for_each(|open| *open = None);
             self.pool.retain(|_, _| false);
         }
     }

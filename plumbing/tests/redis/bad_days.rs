@@ -1,6 +1,15 @@
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use plumbing::{CheckError, Command, Redis, RedisSettings, StoreError};
+
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::Notify,
+    time::timeout,
+};
 
 use crate::server::{Server, until};
 
@@ -33,7 +42,7 @@ async fn it_comes_back_after_a_kill_and_a_restart() {
 async fn a_read_outlives_a_restart_between_calls() {
     let mut server = Server::start(&[]).await;
     let redis = server.redis();
-    // all connections are made, then cut while nobody uses them
+    // a connection is made, then cut while nobody uses it
     for _ in 0..8 {
         raise(&redis).await.unwrap();
     }
@@ -129,4 +138,43 @@ async fn a_full_server_says_so_and_can_be_read() {
     assert_eq!(held, 1);
     server.told(&["CONFIG", "SET", "maxmemory", "0"]).await.unwrap();
     assert_eq!(raise(&redis).await.unwrap(), 2);
+}
+
+/// A way to the server whose first connection falls silent, both ways, when it is told to.
+async fn falling_silent(port: u16) -> (String, Arc<Notify>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (url, told) = (format!("redis://{}", listener.local_addr().unwrap()), Arc::new(Notify::new()));
+    let fall_silent = Arc::clone(&told);
+    tokio::spawn(async move {
+        loop {
+            let (mut near, _) = listener.accept().await.unwrap();
+            let mut far = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+            let fall_silent = Arc::clone(&fall_silent);
+            tokio::spawn(async move {
+                let told = async {
+                    fall_silent.notified().await;
+                };
+                tokio::select! {
+                    _ = tokio::io::copy_bidirectional(&mut near, &mut far) => {}
+                    () = told => std::future::pending().await,
+                }
+            });
+        }
+    });
+    (url, told)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs the servers that tests/run starts"]
+async fn callers_with_little_time_do_not_meet_a_silent_connection_for_ever() {
+    let server = Server::start(&[]).await;
+    let (url, told) = falling_silent(server.port).await;
+    let settings =
+        RedisSettings { timeout: plumbing::Span::seconds(60), ..RedisSettings::at(vec![url], "t") };
+    let redis = Redis::new(&settings).unwrap();
+    raise(&redis).await.unwrap();
+    told.notify_one();
+    // long before the time limit of the settings
+    assert!(timeout(Duration::from_millis(1_500), raise(&redis)).await.is_err());
+    timeout(Duration::from_secs(30), raise(&redis)).await.unwrap().unwrap();
 }

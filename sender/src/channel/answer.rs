@@ -4,12 +4,7 @@ use domain::Instant;
 use futures_util::FutureExt;
 use reqwest::{Response, StatusCode, header::RETRY_AFTER};
 
-use super::{
-    Fault,
-    http2::{going_away, not_taken},
-    public_resolver::PrivateName,
-    retry_after,
-};
+use super::{Fault, http2::not_taken, public_resolver::PrivateName, retry_after};
 
 /// Bytes of an answer's body that are read, for the sake of the connection's next use; nothing is kept of them.
 const MOST_BODY: usize = 64 * 1024;
@@ -31,11 +26,8 @@ pub(super) fn judge_failure(error: &reqwest::Error) -> Fault {
     if causes(error).any(|cause| cause.is::<PrivateName>()) {
         return Fault::Stopped { detail: PrivateName.to_string() };
     }
-    if error.is_connect() {
+    if error.is_connect() || not_taken(error) {
         return Fault::Retry { after: None, maybe: false };
-    }
-    if not_taken(error) || going_away(error) {
-        return Fault::Retry { after: None, maybe: !not_taken(error) };
     }
     if error.is_builder() {
         return Fault::Refused { detail: "the request could not be made".into() };

@@ -4,16 +4,12 @@ use h2::Reason;
 
 use super::answer::causes;
 
-/// That it did nothing with it, so that it may be sent again at once (RFC 9113, section 8.7): it refused the stream.
+/// That it did nothing with it, so that it may be sent again at once (RFC 9113, sections 6.8 and 8.7): it refused the stream,
+/// or ended the connection in good order before it came to it. Streams that it may have come to end with another error.
 pub(super) fn not_taken(error: &reqwest::Error) -> bool {
-    said(error).any(|said| said.is_reset() && said.reason() == Some(Reason::REFUSED_STREAM))
-}
-
-/// That it was ending the connection in good order. Which of the requests on it it had come to is not known here.
-pub(super) fn going_away(error: &reqwest::Error) -> bool {
-    said(error).any(|said| said.is_go_away() && said.reason() == Some(Reason::NO_ERROR))
-}
-
-fn said(error: &reqwest::Error) -> impl Iterator<Item = &h2::Error> {
-    causes(error).filter_map(|cause| cause.downcast_ref::<h2::Error>()).filter(|error| error.is_remote())
+    causes(error).filter_map(|cause| cause.downcast_ref::<h2::Error>()).any(|said| {
+        let refuses = said.is_reset() && said.reason() == Some(Reason::REFUSED_STREAM);
+        let goes = said.is_go_away() && said.reason() == Some(Reason::NO_ERROR);
+        said.is_remote() && (refuses || goes)
+    })
 }

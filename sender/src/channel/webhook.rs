@@ -51,9 +51,6 @@ const MOST_IDLE: usize = 512;
 /// Idle connections are given up before the usual server does, or a push would meet one that is just being closed.
 const IDLE_TIME: Duration = Duration::from_secs(20);
 
-/// How often a push that was not taken is posted again at once.
-const REPEATS: usize = 2;
-
 type Answer = Result<Response, reqwest::Error>;
 
 /// The longest a connection may take to be made. It is also at most half the time limit, so that what never left is
@@ -64,7 +61,7 @@ const CONNECT_TIME: Duration = Duration::from_secs(5);
 ///
 /// Headers: `Idempotency-Key` and `webhook-id` (the push's key, the same at every try), `webhook-timestamp` (Unix
 /// seconds of this try), `webhook-signature` (`v1,` and base64). HTTP/2 where the server offers it under TLS, else
-/// HTTP/1.1. A stream that the server refuses is posted again at once, twice at most. Redirects are not followed, proxies of
+/// HTTP/1.1. A stream that the server refuses is posted again at once, once. Redirects are not followed, proxies of
 /// the environment not used.
 #[derive(Debug)]
 pub struct Webhook {
@@ -100,7 +97,7 @@ impl Channel for Webhook {
             && not_taken(error)
         {
             // apart: few pushes need it, and the others should not carry it
-            answer = Box::pin(self.again(push, begun, answer)).await?;
+            answer = Box::pin(self.again(push, begun)).await?;
         }
         match answer {
             Ok(response) => {
@@ -129,18 +126,12 @@ impl Channel for Webhook {
 }
 
 impl Webhook {
-    /// Posts what was not taken once more, a few times within the time limit of the one push.
-    async fn again(&self, push: &Push<'_>, begun: Instant, mut answer: Answer) -> Result<Answer, Fault> {
-        for _ in 0..REPEATS {
-            let left = self.limit.saturating_sub(begun.elapsed());
-            if left.is_zero() || !answer.as_ref().is_err_and(not_taken) {
-                break;
-            }
-            let mut request = self.request(push)?;
-            *request.timeout_mut() = Some(left);
-            answer = self.client.execute(request).await;
-        }
-        Ok(answer)
+    /// Posts what was not taken once more, within the time limit of the one push. Once only: a server that refuses much is not
+    /// to get many times what its quota says, and the ladder has the rest.
+    async fn again(&self, push: &Push<'_>, begun: Instant) -> Result<Answer, Fault> {
+        let mut request = self.request(push)?;
+        *request.timeout_mut() = Some(self.limit.saturating_sub(begun.elapsed()));
+        Ok(self.client.execute(request).await)
     }
 
     fn request(&self, push: &Push<'_>) -> Result<Request, Fault> {

@@ -109,7 +109,11 @@ impl<'a> Work<'a> {
             now = self.parts.clock.now();
             // what was read before a ledger that was away came back is not what holds at the push
             let late = asked.elapsed() > LATE;
-            let looked = match if late { look_up(self.parts, batch, &chunk).await } else { looked } {
+            let looked = if late { look_up(self.parts, batch, &chunk).await } else { looked };
+            if late {
+                now = self.parts.clock.now();
+            }
+            let looked = match looked {
                 Ok(looked) => looked,
                 Err(error) => return self.give_back(all.into_iter().flatten(), now, error).await,
             };
