@@ -4,6 +4,6 @@ mod broker;
 mod push;
 
 pub(crate) use self::{
-    broker::{drain, publish},
+    broker::{Message, drain, publish},
     push::{Prepared, push},
 };

@@ -1,5 +1,5 @@
 //! From the seals into the broker: the scheduler's own ticks over the real ledger and a real quorum queue, every batch
-//! confirmed, against a bare loop that publishes the same bytes to the same queue.
+//! confirmed, against a bare loop that publishes the same messages to the same queue.
 
 mod nobody;
 
@@ -12,7 +12,7 @@ use job_queue::encoding;
 use self::nobody::Nobody;
 use crate::{
     bar::Bar,
-    bare,
+    bare::{self, Message},
     figures::{middle, per, rate},
     hour::{WINDOW, hour},
     measure::CpuPerUser,
@@ -94,17 +94,17 @@ async fn round(run: &Run<'_>, folder: &Path, broker: &RabbitMq, zones: usize) ->
     let (url, queue) = (broker.url_with_user(), stores::work_queue());
     let published = publish(run, folder, broker, zones).await?;
     let profile = Profile::begin(&[("rabbitmq", broker.pid()), ("loop", std::process::id())])?;
-    let bare = bare::publish(&url, &queue, &published.bodies).await?;
+    let bare = bare::publish(&url, &queue, &published.messages).await?;
     let bare_cpu = profile.per_user(run.users)?;
     // the next night finds the queue as this one did
-    bare::drain(&url, &queue, published.bodies.len()).await?;
+    bare::drain(&url, &queue, published.messages.len()).await?;
     Ok(Round {
         ours: rate(run.users, published.seconds),
         bare: rate(run.users, bare.as_secs_f64()),
         cpu: published.cpu,
         bare_cpu,
-        batches: u64::try_from(published.bodies.len())?,
-        bytes: published.bodies.iter().map(|body| body.len() as u64).sum(),
+        batches: u64::try_from(published.messages.len())?,
+        bytes: published.messages.iter().map(|message| message.body.len() as u64).sum(),
     })
 }
 
@@ -112,7 +112,7 @@ async fn round(run: &Run<'_>, folder: &Path, broker: &RabbitMq, zones: usize) ->
 struct Published {
     seconds: f64,
     cpu: CpuPerUser,
-    bodies: Vec<Vec<u8>>,
+    messages: Vec<Message>,
 }
 
 async fn publish(run: &Run<'_>, folder: &Path, broker: &RabbitMq, zones: usize) -> anyhow::Result<Published> {
@@ -137,11 +137,11 @@ async fn publish(run: &Run<'_>, folder: &Path, broker: &RabbitMq, zones: usize) 
     }
     let (seconds, cpu) = (begun.elapsed().as_secs_f64(), profile.per_user(users)?);
     let queue = stores::work_queue();
-    let bodies = bare::drain(&broker.url_with_user(), &queue, usize::try_from(published)?).await?;
+    let messages = bare::drain(&broker.url_with_user(), &queue, usize::try_from(published)?).await?;
     let mut reached = 0;
-    for body in &bodies {
+    for Message { body, .. } in &messages {
         reached += u64::try_from(encoding::decode(body)?.entries.len())?;
     }
     ensure!(reached == users, "{published} batches with {reached} users were published, not {users}");
-    Ok(Published { seconds, cpu, bodies })
+    Ok(Published { seconds, cpu, messages })
 }

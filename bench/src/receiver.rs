@@ -58,8 +58,9 @@ impl Received {
 const SAMPLE: &str = "sample";
 /// How long it may take to start.
 const STARTING: Duration = Duration::from_secs(10);
-/// Between two looks.
+/// Between two looks, and between two when nearly all came, so that the end is seen when it is there.
 const POLL: Duration = Duration::from_millis(50);
+const NEAR: Duration = Duration::from_millis(5);
 
 impl Receiver {
     /// Starts it, with its notes in a folder of its own inside `folder`; under TLS or in clear.
@@ -139,7 +140,8 @@ impl Receiver {
             if moved.elapsed() > patience {
                 bail!("only {} of {pushes} pushes came, none for {patience:?}", last.pushes);
             }
-            tokio::time::sleep(POLL).await;
+            let near = received.pushes >= pushes - pushes / 20;
+            tokio::time::sleep(if near { NEAR } else { POLL }).await;
         }
     }
 }

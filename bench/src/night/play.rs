@@ -32,6 +32,8 @@ const MOVED: TimeDelta = TimeDelta::seconds(3);
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Between two looks at the sums: seldom, because whoever looks costs the night something.
 const POLL: Duration = Duration::from_millis(50);
+/// The same once the end is near.
+const NEAR: Duration = Duration::from_millis(5);
 
 /// Plays the night of `users` users, and fails where its sums are wrong or the receiver got anything else.
 pub(super) async fn play(
@@ -48,7 +50,7 @@ pub(super) async fn play(
     let mut sender = homes.sender.start(&["sender", "run", "--clock-shift", &shift])?;
     let ops = Ops::reach(&homes.scheduler, &mut scheduler).await?;
     let sender_ops = Ops::reach(&homes.sender, &mut sender).await?;
-    until(&ops, &mut [&mut scheduler, &mut sender], &day, |s| s.due >= users).await?;
+    until(&ops, &mut [&mut scheduler, &mut sender], &day, |s| s.due >= users, POLL).await?;
     let sealing = started.elapsed();
 
     // the clock may stand up to one request ahead of this: the night is measured from the earliest instant
@@ -69,7 +71,10 @@ pub(super) async fn play(
     if let Some(receiver) = receiver {
         receiver.until(users, PATIENCE, || scheduler.check().and_then(|()| sender.check())).await?;
     }
-    let sums = until(&ops, &mut [&mut scheduler, &mut sender], &day, |s| s.due > 0 && s.open == 0).await?;
+    // a receiver that has all leaves little to wait for
+    let poll = if receiver.is_some() { NEAR } else { POLL };
+    let all = |sums: &Sums| sums.due > 0 && sums.open == 0;
+    let sums = until(&ops, &mut [&mut scheduler, &mut sender], &day, all, poll).await?;
     let (lasted, cpu) = (fires.elapsed(), profile.per_user(users)?);
 
     ensure!(sums == Sums::whole(users), "the night of {users} users ended with wrong sums: {sums:?}");
@@ -88,6 +93,7 @@ async fn until(
     daemons: &mut [&mut Daemon],
     day: &str,
     wanted: impl Fn(&Sums) -> bool,
+    poll: Duration,
 ) -> anyhow::Result<Sums> {
     let (mut last, mut moved) = (Sums::default(), Instant::now());
     loop {
@@ -103,6 +109,6 @@ async fn until(
             let logs: Vec<_> = daemons.iter().map(|daemon| daemon.last_lines()).collect();
             bail!("the night stood still for {PATIENCE:?} at {last:?}\n{}", logs.join("\n"));
         }
-        tokio::time::sleep(POLL).await;
+        tokio::time::sleep(poll).await;
     }
 }
