@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono::Utc;
 use directory::{Device, User};
 use domain::{Campaign, ChannelName, Identity, Instant, Uid};
 use futures_util::future::join_all;
@@ -122,7 +123,8 @@ pub(crate) async fn drop_gone(parts: &Parts, line: &Line, gone: Vec<Gone>) {
     if gone.is_empty() {
         return;
     }
-    let now = parts.clock.now();
+    // registrations are stamped by this clock too, also where the program's is shifted
+    let now = Utc::now();
     let dropping = gone.iter().map(|Gone { uid, address, since }| async move {
         // a provider's clock may be ahead
         let since = now.min(*since);
