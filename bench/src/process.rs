@@ -9,11 +9,16 @@ pub(crate) fn cpu(pid: u32) -> anyhow::Result<Duration> {
     ticks(&stat(&pid.to_string())?, 14)
 }
 
-/// CPU time so far of a process and of all that it has started and that still run, wherever they stand below it.
+/// CPU time so far of a process and of all that it has started, wherever they stand below it, whether they still run or have
+/// ended and were waited for: one that ends between two looks takes nothing of the first away from the second.
 pub(crate) fn tree_cpu(pid: u32) -> anyhow::Result<Duration> {
-    let own = cpu(pid)?;
-    // those that end meanwhile count no more
-    let below = below(pid)?.into_iter().filter_map(|pid| cpu(pid).ok());
+    let whole = |pid: u32| {
+        let stat = stat(&pid.to_string())?;
+        Ok::<_, anyhow::Error>(ticks(&stat, 14)? + ticks(&stat, 16)?)
+    };
+    let own = whole(pid)?;
+    // those that end meanwhile count with the next look
+    let below = below(pid)?.into_iter().filter_map(|pid| whole(pid).ok());
     Ok(own + below.sum::<Duration>())
 }
 
@@ -139,6 +144,28 @@ mod tests {
             .unwrap();
         assert_eq!((line.as_str(), below(child.id()).unwrap().len()), ("done\n", 1));
         assert!(tree_cpu(child.id()).unwrap() > cpu(child.id()).unwrap());
+        drop(child.stdin.take());
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_child_that_ended_counts_on() {
+        let script = "sh -c 'n=0; while [ $n -lt 20000 ]; do n=$((n+1)); done; echo done; read go'; echo ended; read end";
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut told = std::io::BufReader::new(child.stdout.take().unwrap());
+        let mut line = || {
+            let mut line = String::new();
+            std::io::BufRead::read_line(&mut told, &mut line).unwrap();
+            line
+        };
+        assert_eq!(line(), "done\n");
+        let before = tree_cpu(child.id()).unwrap();
+        std::io::Write::write_all(child.stdin.as_mut().unwrap(), b"go\n").unwrap();
+        assert_eq!(line(), "ended\n");
+        assert!(below(child.id()).unwrap().is_empty());
+        assert!(before > cpu(child.id()).unwrap() && tree_cpu(child.id()).unwrap() >= before);
         drop(child.stdin.take());
         child.wait().unwrap();
     }

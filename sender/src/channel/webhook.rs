@@ -95,9 +95,10 @@ impl Channel for Webhook {
         let mut answer = self.client.execute(self.request(push)?).await;
         if let Err(error) = &answer
             && not_taken(error)
+            && let Some(left) = self.limit.checked_sub(begun.elapsed())
         {
             // apart: few pushes need it, and the others should not carry it
-            answer = Box::pin(self.again(push, begun)).await?;
+            answer = Box::pin(self.again(push, left)).await?;
         }
         match answer {
             Ok(response) => {
@@ -111,7 +112,7 @@ impl Channel for Webhook {
             Err(error) => {
                 let fault = judge_failure(&error);
                 self.telling.tell(match fault {
-                    Fault::Retry { .. } => "no connection",
+                    Fault::Retry { .. } => "not taken",
                     Fault::NoAnswer => "no answer",
                     _ => "not sent",
                 });
@@ -126,11 +127,11 @@ impl Channel for Webhook {
 }
 
 impl Webhook {
-    /// Posts what was not taken once more, within the time limit of the one push. Once only: a server that refuses much is not
+    /// Posts what was not taken once more, within what is left of the push's time limit. Once only: a server that refuses much is not
     /// to get many times what its quota says, and the ladder has the rest.
-    async fn again(&self, push: &Push<'_>, begun: Instant) -> Result<Answer, Fault> {
+    async fn again(&self, push: &Push<'_>, left: Duration) -> Result<Answer, Fault> {
         let mut request = self.request(push)?;
-        *request.timeout_mut() = Some(self.limit.saturating_sub(begun.elapsed()));
+        *request.timeout_mut() = Some(left);
         Ok(self.client.execute(request).await)
     }
 
