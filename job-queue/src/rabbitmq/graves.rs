@@ -7,7 +7,7 @@ use std::{
 use domain::Instant;
 use futures_util::StreamExt;
 use plumbing::amqp::{
-    Backoff, Broker, Link,
+    Broker, Link,
     lapin::{
         Channel,
         message::Delivery,
@@ -32,8 +32,10 @@ const MOST_LISTED: usize = 1_000;
 const PAGE: usize = 16 << 20;
 /// The most letters that one reading looks at: all there can be.
 const MOST_SEEN: u16 = u16::MAX;
-/// The longest that one reading may take.
+/// The longest that one reading may take, and so the longest that the next one waits for it.
 const READING: Duration = Duration::from_secs(60);
+/// Between two attempts to be the one who reads.
+const ASK: Duration = Duration::from_millis(100);
 /// How long no letter comes before it is thought that there is none.
 const QUIET: Duration = Duration::from_secs(1);
 /// Between two looks at whether what was given back is there again.
@@ -101,8 +103,10 @@ impl Graves {
 
     /// Looks at all letters. Answers how many were taken off.
     async fn read(&self, look: impl FnMut(DeadId, DeadLetter) -> Fate + Send) -> Result<u64, StoreError> {
+        let link = Link::open(&self.broker, "stepcast dead letters").await?;
+        let held = |_| StoreError::Unavailable(format!("somebody has read the dead letters for {READING:?}"));
+        let channel = timeout(READING, self.alone(&link)).await.map_err(held)??;
         let reading = async {
-            let (link, channel) = self.alone().await?;
             let taken = self.read_on(&link, &channel, look).await?;
             let lock =
                 channel.queue_delete(self.topology.names().reader().into(), QueueDeleteOptions::default());
@@ -114,27 +118,16 @@ impl Graves {
         timeout(READING, reading).await.map_err(late)?
     }
 
-    /// A connection that has the lock, which ends with it.
-    async fn alone(&self) -> Result<(Link, Channel), StoreError> {
-        let link = Link::open(&self.broker, "stepcast dead letters").await?;
-        let deadline = Moment::now() + link.limit();
-        let mut backoff = Backoff::default();
+    /// A channel of the connection that has the lock now, which ends with it.
+    async fn alone(&self, link: &Link) -> Result<Channel, StoreError> {
         loop {
             let channel = link.channel().await?;
             let options = QueueDeclareOptions { exclusive: true, ..QueueDeclareOptions::default() };
             let reader = self.topology.names().reader();
             let asked = channel.queue_declare(reader.into(), options, FieldTable::default());
             match link.answer("the lock of the dead letters", asked).await {
-                Ok(_) => return Ok((link, channel)),
-                Err(error) if error.code() == Some(LOCKED) => {
-                    let wait = backoff.wait();
-                    if Moment::now() + wait > deadline {
-                        return Err(StoreError::Unavailable(
-                            "somebody else reads the dead letters".to_owned(),
-                        ));
-                    }
-                    sleep(wait).await;
-                }
+                Ok(_) => return Ok(channel),
+                Err(error) if error.code() == Some(LOCKED) => sleep(ASK).await,
                 Err(error) => return Err(error.into()),
             }
         }

@@ -157,6 +157,7 @@ checks! {
     faults::a_queue_with_other_arguments_is_named,
     faults::what_comes_back_too_often_is_a_dead_letter,
     faults::readers_of_dead_letters_wait_for_each_other_and_lose_none,
+    faults::a_reader_of_dead_letters_waits_longer_than_for_an_answer,
     faults::a_cut_connection_is_made_again,
     faults::a_black_hole_is_noticed_by_both_sides,
 }

@@ -170,6 +170,18 @@ pub(super) async fn readers_of_dead_letters_wait_for_each_other_and_lose_none(en
     assert_eq!(queue.dead(None, 100).await.unwrap(), rest);
 }
 
+pub(super) async fn a_reader_of_dead_letters_waits_longer_than_for_an_answer(engine: &Rabbit) {
+    let on = engine.link.channel().await.unwrap();
+    let name = format!("{}.dead.reader", engine.settings.prefix);
+    let options = QueueDeclareOptions { exclusive: true, ..QueueDeclareOptions::default() };
+    on.queue_declare(name.as_str().into(), options, FieldTable::default()).await.unwrap();
+    let queue = engine.queue();
+    let mut reading = queue.dead(None, 100);
+    assert!(tokio::time::timeout(LIMIT * 2, &mut reading).await.is_err());
+    engine.delete("dead.reader").await;
+    assert_eq!(soon(reading).await.unwrap(), []);
+}
+
 pub(super) async fn a_cut_connection_is_made_again(engine: &Rabbit) {
     let (queue, proxy) = engine.by_proxy().await;
     let mut consumer = attached(&*queue, 5).await;
