@@ -62,7 +62,7 @@ async fn a_checkpoint_that_fails_repeats_no_batch() {
 /// The leases begin again at epoch 1 while the night is held far above that: it is published all the same.
 #[tokio::test]
 async fn leases_that_were_lost_climb_above_what_the_night_holds() {
-    let (rig, shared, mut scheduler) = sealed(Duration::from_millis(600)).await;
+    let (rig, shared, mut scheduler) = sealed(Duration::from_secs(3)).await;
     const HELD: u64 = 10_000_000;
     let night = rig.night("20260510");
     for shard in [Shard(0), Shard(1)] {
@@ -87,7 +87,7 @@ async fn leases_that_were_lost_climb_above_what_the_night_holds() {
 /// A checkpoint has the connection that the leases need, and they are due: both go on, and no shard is lost.
 #[tokio::test]
 async fn leases_are_kept_beside_a_checkpoint_that_is_in_their_way() {
-    let (rig, shared, mut scheduler) = sealed(Duration::from_millis(600)).await;
+    let (rig, shared, mut scheduler) = sealed(Duration::from_secs(3)).await;
     shared.until_asked.store(true, Ordering::SeqCst);
     let ticked = scheduler.tick(at("2026-05-10T22:00:00Z")).await.unwrap();
     assert!(!shared.until_asked.load(Ordering::SeqCst), "a checkpoint was in the way");

@@ -16,7 +16,8 @@ use crate::{
 };
 
 const SHARDS: u32 = 16;
-const LEASE: Duration = Duration::from_millis(600);
+/// Far longer than a busy machine stands still: who loses a lease for that publishes a batch twice, as it may.
+const LEASE: Duration = Duration::from_secs(4);
 
 struct Several {
     rig: Rig,
