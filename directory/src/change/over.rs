@@ -34,6 +34,11 @@ impl NewUser {
             // back again before the move took hold: there was none
             return (self.zone, None);
         }
+        if let Some(before) = old.moved.filter(|moved| from == old.zone && from.day_at(now) <= moved.last) {
+            // moved westward, into a zone that has not come to the end of the `Day` that was the last of the one before: that
+            // one was its, so this move takes the place of the other, or the zone now would get that `Day` and push it again
+            return (self.zone, Some(before).filter(|moved| moved.from != self.zone));
+        }
         // a move that is still waiting keeps its last day even if the clock was set back since
         let waiting = old.moved.filter(|moved| moved.from == from).map(|moved| moved.last);
         let last = from.day_at(now);

@@ -65,6 +65,54 @@ fn a_second_move_before_the_first_took_hold_keeps_the_zone_in_force() {
     assert_eq!(moved(&back), Some(("Europe/Berlin", "20260607".into())));
 }
 
+/// Auckland's 8 June ends at 12:00Z, when it is the 8th in Los Angeles as well, whose 22:00 is still to come. Who flies on to
+/// New York then has had the push of the 8th.
+#[test]
+fn a_second_move_after_one_westward_does_not_bring_back_a_day() {
+    let auckland = new("Pacific/Auckland").over(None, at("2026-06-01T00:00:00Z"));
+    let los_angeles = new("America/Los_Angeles").over(Some(&auckland), at("2026-06-08T08:00:00Z"));
+    let now = at("2026-06-08T15:00:00Z");
+    let new_york = new("America/New_York").over(Some(&los_angeles), now);
+    assert_eq!(moved(&new_york), Some(("Pacific/Auckland", "20260608".into())));
+    assert_eq!(new_york.zone_on("20260608".parse().unwrap()).name(), "Pacific/Auckland");
+    assert_eq!(new("Pacific/Auckland").over(Some(&los_angeles), now), auckland);
+    // once it is the 9th in Los Angeles, that zone has its own Day, and keeps it
+    let later = new("America/New_York").over(Some(&los_angeles), at("2026-06-09T08:00:00Z"));
+    assert_eq!(moved(&later), Some(("America/Los_Angeles", "20260609".into())));
+}
+
+proptest::proptest! {
+    /// Of whoever moves about as they like, each `Day` has at most one 22:00.
+    #[test]
+    fn however_somebody_moves_no_day_has_two_pushes(
+        moves in proptest::collection::vec((0usize..597, 0i64..40), 1..8),
+        start in 1_700_000_000i64..1_900_000_000,
+    ) {
+        let (line, zones) = ("0 22 * * *".parse().unwrap(), domain::Zone::all().collect::<Vec<_>>());
+        let mut from = Instant::from_timestamp(start, 0).unwrap();
+        let mut user = new("Asia/Tokyo").over(None, from);
+        let (mut pushed, mut all) = (std::collections::BTreeMap::new(), moves.into_iter());
+        loop {
+            let next = all.next();
+            // after the last move for some days more
+            let until = from + chrono::TimeDelta::hours(next.map_or(96, |(_, hours)| hours));
+            let mut day = domain::Day::of(from.date_naive()).unwrap().previous().previous();
+            for _ in 0..9 {
+                let zone = user.zone_on(day);
+                let fires = domain::fire(&line, 60, zone, day).map(|fire| fire.at);
+                if let Some(at) = fires.filter(|at| (from..until).contains(at)) {
+                    let before = pushed.insert(day, (zone, at));
+                    proptest::prop_assert!(before.is_none(), "{day}: {before:?}, then {zone} {at}");
+                }
+                day = day.next();
+            }
+            let Some((zone, _)) = next else { break };
+            from = until;
+            user = NewUser { zone: zones[zone], ..new("UTC") }.over(Some(&user), from);
+        }
+    }
+}
+
 #[test]
 fn consent_counts_from_the_last_opting_in() {
     let with = |consent, consent_at: Option<&str>| NewUser {
