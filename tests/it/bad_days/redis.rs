@@ -29,7 +29,8 @@ async fn a_redis_that_pauses_is_waited_for_and_no_calls_pile_up() {
     let mut stage = Stage::new(Wanted::default()).await;
     stage.cast(2, 2).await;
     stage.pushed(300).await;
-    stage.redis().cli(&["CLIENT", "PAUSE", "8000", "ALL"]).await;
+    // nothing ends it early: it has to outlast the look at what is pushed meanwhile, also on a busy machine
+    stage.redis().cli(&["CLIENT", "PAUSE", "20000", "ALL"]).await;
     nothing_is_pushed_unguarded(&stage).await;
     let clients = until("Redis to answer", LONGEST, async || {
         let info = stage.redis.as_ref()?.cli(&["INFO", "clients"]).await;
