@@ -105,6 +105,21 @@ impl RedisCluster {
         slots.len()
     }
 
+    /// Waits until the first replica of a master has all that was written there so far. `WAIT` does not tell: it looks
+    /// at what its own connection wrote.
+    pub async fn copied(&self, master: usize) {
+        let offset = async |node: &RedisServer, name: &str| {
+            let info = node.cli(&["INFO", "replication"]).await;
+            let line = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+            line.map_or(0, |offset| offset.trim().parse::<u64>().unwrap())
+        };
+        let written = offset(&self.masters[master], "master_repl_offset").await;
+        until("the replica to have what was written", MOST, async || {
+            (offset(&self.replicas[master], "slave_repl_offset").await >= written).then_some(())
+        })
+        .await;
+    }
+
     /// Waits until a replica has taken the place of a master that was killed, and the cluster serves every slot again.
     pub async fn promoted(&self, killed: usize) {
         until("a replica to take over", MOST, async || {
@@ -147,8 +162,7 @@ mod tests {
         first.cli(&["SET", &key, "7"]).await;
         assert_eq!(cluster.move_slots(0, 1, 10).await, 1);
         assert_eq!(cluster.master(1).cli(&["GET", &key]).await.trim(), "7");
-        let waited = cluster.master(1).cli(&["WAIT", "1", "5000"]).await;
-        assert_eq!(waited.trim(), "1");
+        cluster.copied(1).await;
         cluster.master(1).kill();
         cluster.promoted(1).await;
         let promoted = cluster.replicas[1].cli(&["GET", &key]).await;
