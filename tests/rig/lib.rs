@@ -19,6 +19,7 @@ mod shared_data;
 mod signal;
 mod site;
 mod wait;
+mod walking;
 
 pub use chance::Chance;
 pub use command::{Done, program};
@@ -30,3 +31,6 @@ pub use servers::{Broker, Mode, Proxy, RedisCluster, RedisServer};
 pub use shared_data::{from_environment, shared_data};
 pub use site::{Site, shift_to};
 pub use wait::{MOST, until};
+pub use walking::{
+    Answer as ReportAnswer, Gateway, Item, MINUTES, RealDay, Recount, Turned, Walked, real_days,
+};
