@@ -2,6 +2,7 @@
 //! those of production; only time is stepped.
 
 mod afterwards;
+mod day;
 mod example;
 mod fill;
 mod names;
