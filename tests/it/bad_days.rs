@@ -11,5 +11,5 @@ mod redis;
 mod schedulers;
 mod senders;
 mod setting;
-mod shared_broker;
+pub(crate) mod shared_broker;
 mod stage;

@@ -9,6 +9,7 @@
 mod bad_days;
 mod compose;
 mod configuration;
+mod day;
 mod demo;
 mod failures;
 mod fresh;

@@ -28,6 +28,8 @@ pub enum Role {
     Scheduler,
     /// `stepcast sender run`.
     Sender,
+    /// `stepcast ingest run`.
+    Ingest,
 }
 
 /// One process of a fleet, at work or between two starts.
@@ -187,6 +189,7 @@ impl Daemon {
         let command = match self.role {
             Role::Scheduler => "scheduler",
             Role::Sender => "sender",
+            Role::Ingest => "ingest",
         };
         self.site.spawn_daemon(&[command, "run"], &self.shift)
     }

@@ -111,6 +111,14 @@ impl Running {
         .await;
     }
 
+    /// What it holds of the machine's memory now, in bytes.
+    pub fn memory(&self) -> u64 {
+        let status =
+            fs::read_to_string(format!("/proc/{}/status", self.child.id().expect("it runs"))).unwrap();
+        let held = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
+        held.and_then(|kib| kib.trim().parse::<u64>().ok()).expect("a figure") << 10
+    }
+
     /// Sends it a signal: "STOP", "CONT", "TERM".
     pub fn signal(&self, name: &str) {
         signal(name, self.child.id().expect("it runs").into());

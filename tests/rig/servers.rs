@@ -10,8 +10,8 @@ mod redis;
 
 pub use broker::Broker;
 pub use cluster::RedisCluster;
+pub use port::free_port;
 pub use proxy::{Mode, Proxy};
 pub use redis::RedisServer;
 
 use guarded::Guarded;
-use port::free_port;

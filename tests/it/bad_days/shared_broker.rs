@@ -7,15 +7,15 @@ use tokio::sync::{Mutex, MutexGuard};
 static BROKER: Mutex<Option<Broker>> = Mutex::const_new(None);
 
 /// The shared broker, or one of the test's own; either way these tests have the machine to themselves.
-pub(super) struct Held {
+pub(crate) struct Held {
     lock: MutexGuard<'static, Option<Broker>>,
     own: Option<Broker>,
     /// Whether it is fit for the next test.
-    pub(super) well: bool,
+    pub(crate) well: bool,
 }
 
 /// Waits for the shared broker.
-pub(super) async fn shared() -> Held {
+pub(crate) async fn shared() -> Held {
     let mut lock = BROKER.lock().await;
     if lock.is_none() {
         *lock = Some(Broker::start("").await);
@@ -24,7 +24,7 @@ pub(super) async fn shared() -> Held {
 }
 
 /// Waits for the others, and starts a broker with these settings.
-pub(super) async fn own(settings: &str) -> Held {
+pub(crate) async fn own(settings: &str) -> Held {
     let lock = BROKER.lock().await;
     Held { lock, own: Some(Broker::start(settings).await), well: false }
 }

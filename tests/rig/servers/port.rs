@@ -12,7 +12,7 @@ static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
 
 /// A port on which nobody listens. It lies below those that the system gives to outgoing connections: while a server is
 /// down, nobody's connection takes its port, and a client that dials it does not meet itself.
-pub(super) fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     let seed = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_nanos() ^ u128::from(std::process::id()) << 64;
     let mut chance = Chance::new(u64::try_from(seed % u128::from(u64::MAX)).unwrap());
     let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
