@@ -1,53 +1,85 @@
 //! What people walked, keyed by `Day`: midnight is a change of key, never a write.
 
-mod embedded;
+mod entry;
 mod key;
-mod redis;
+mod outbox;
+mod posting;
+mod report;
+mod source;
 
 use async_trait::async_trait;
-use domain::{Day, Uid};
-pub use embedded::EmbeddedSteps;
+use domain::{Day, Instant, Uid};
+pub use entry::{Entry, Kind, Read, SourceTotal};
 pub use key::key;
+pub use outbox::{Cursor, Outbox, Position, Totals};
 pub use plumbing::StoreError;
+pub use posting::{Changed, Posting};
+pub use report::{Amount, Refusal, Report, Reported};
+pub use source::{BadReportId, BadSource, ReportId, Source};
 
-pub use self::redis::RedisSteps;
+/// Parts that users are dealt to, numbered from 0. A part has one watermark and one sequence of postings.
+pub const PARTS: u32 = 64;
 
 /// The most steps a user-day may hold (spec: above it a report is refused, `too_many`).
 pub const MOST_STEPS: u32 = 200_000;
 
-/// The most adds one call may hold, on every engine.
-const MOST_ADDS: usize = 10_000;
+/// The most sources that may report for one user-day (spec).
+pub const MOST_SOURCES: usize = 8;
 
-/// Steps to add to one user's `Day`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Add {
-    /// The user.
-    pub uid: Uid,
-    /// The `Day`.
-    pub day: Day,
-    /// How many steps.
-    pub steps: u32,
-}
+/// The most reports one call may hold, on every engine.
+pub const MOST_REPORTS: usize = 10_000;
 
-/// What came of an [`Add`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Added {
-    /// Stored; the number of the user's `Day` now.
-    Stored(u32),
-    /// Refused, nothing stored: the `Day` would pass [`MOST_STEPS`].
-    TooMany,
+/// Neighbouring uids that one page holds.
+pub(crate) const PAGE: u64 = 32;
+
+/// The part of a user: neighbours of one page are in one.
+pub fn part(uid: Uid) -> u32 {
+    u32::try_from(uid.0 / PAGE % u64::from(PARTS)).unwrap_or(0)
 }
 
 /// The port of the step store.
 #[async_trait]
 pub trait StepStore: Send + Sync {
-    /// Adds in order, each whole or not at all, and answers in the same order once what is stored is durable. At most
-    /// 10,000 a call. After an error some may be stored and some not.
-    async fn add(&self, adds: Vec<Add>) -> Result<Vec<Added>, StoreError>;
+    /// Takes reports and answers in their order, once what is stored is durable. Those of one user are taken in order. At
+    /// most [`MOST_REPORTS`] a call. After an error some may be stored and some not: those with an id, and totals, may
+    /// be given again.
+    ///
+    /// By the spec: a report whose id is known is a repeat, before anything else, whatever `Day` it names now, until 48 h
+    /// after the freeze. Else it is too late at or before the watermark. A source's increments add up and its totals only
+    /// rise; one that is not above what is held is a repeat. The number of the `Day` is the largest source. What changes
+    /// a number and the posting of it are one step.
+    async fn report(&self, reports: Vec<Report>, now: Instant) -> Result<Vec<Reported>, StoreError>;
 
-    /// The number of one user's `Day`; 0 where there is no entry.
-    async fn read(&self, uid: Uid, day: Day) -> Result<u32, StoreError>;
+    /// What there is of one user's `Day`; `None` where nobody reported.
+    async fn entry(&self, uid: Uid, day: Day) -> Result<Option<Entry>, StoreError>;
 
-    /// The numbers of many users on one `Day`, in their order; 0 where there is no entry.
-    async fn read_many(&self, uids: &[Uid], day: Day) -> Result<Vec<u32>, StoreError>;
+    /// The numbers of many users on one `Day`, in their order.
+    async fn read_many(&self, uids: &[Uid], day: Day) -> Result<Vec<Read>, StoreError>;
+
+    /// Raises the watermark of every part to `to`, and lowers none: from here on a report for a `Day` that freezes at or
+    /// before it is refused. After an error some parts may have it.
+    async fn freeze(&self, to: Instant) -> Result<(), StoreError>;
+
+    /// The lowest watermark over the parts; `None` where some part has none.
+    async fn frozen_to(&self) -> Result<Option<Instant>, StoreError>;
+
+    /// Erases a user: entries of every `Day`, and ids. Each number that was there is posted as gone. Reports of this user
+    /// that come within 60 s are refused. May be repeated.
+    async fn erase(&self, uid: Uid) -> Result<(), StoreError>;
+
+    /// The oldest postings of a part that were not said to be posted.
+    async fn outbox(&self, part: u32) -> Result<Outbox, StoreError>;
+
+    /// Forgets the postings of a part up to this number.
+    async fn posted(&self, part: u32, upto: u64) -> Result<(), StoreError>;
+
+    /// How far a part's postings are.
+    async fn position(&self, part: u32) -> Result<Position, StoreError>;
+
+    /// The numbers of a part on one `Day`, a piece at a time. What stands through all pieces is in one of them. Users whose
+    /// entries cannot be read are left out.
+    async fn totals(&self, part: u32, day: Day, from: Option<Cursor>) -> Result<Totals, StoreError>;
+
+    /// The `Day`s for which a part has entries, in order.
+    async fn days(&self, part: u32) -> Result<Vec<Day>, StoreError>;
 }
