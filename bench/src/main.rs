@@ -23,6 +23,7 @@ mod process;
 mod profile;
 mod program;
 mod receiver;
+mod redis_benchmark;
 mod registry;
 mod report;
 mod roster;
@@ -30,6 +31,7 @@ mod schedule;
 mod seals;
 mod servers;
 mod size;
+mod store;
 mod stores;
 mod usage;
 
