@@ -3,6 +3,7 @@
 
 mod durability;
 mod load;
+mod midnight;
 mod overload;
 mod stage;
 mod whole;

@@ -27,7 +27,7 @@ pub use fleet::{Daemon, Fleet, Role};
 pub use people::{Device, Person};
 pub use receiver::{Answer, Receiver, Reception, SECRET};
 pub use running::Running;
-pub use servers::{Broker, Mode, Proxy, RedisCluster, RedisServer, free_port};
+pub use servers::{Broker, Mode, Monitor, Proxy, RedisCluster, RedisServer, free_port};
 pub use shared_data::{from_environment, shared_data};
 pub use site::{Site, shift_to};
 pub use wait::{MOST, until};

@@ -4,12 +4,14 @@
 mod broker;
 mod cluster;
 mod guarded;
+mod monitor;
 mod port;
 mod proxy;
 mod redis;
 
 pub use broker::Broker;
 pub use cluster::RedisCluster;
+pub use monitor::Monitor;
 pub use port::free_port;
 pub use proxy::{Mode, Proxy};
 pub use redis::RedisServer;
