@@ -1,5 +1,6 @@
 mod check;
 mod over;
+mod patch;
 
 use std::fmt;
 
@@ -32,6 +33,26 @@ pub struct NewUser {
     pub consent_at: Option<Instant>,
     /// Where a push reaches them: all devices, those not named are dropped. One named twice counts once.
     pub devices: Option<Vec<NewDevice>>,
+    /// What they are called; may be empty.
+    pub name: Option<String>,
+}
+
+/// What is to change of a user who is there; what is `None` stays. It is worked out on the record as it stands at the moment of
+/// the write, so that two at once lose nothing. `Debug` shows no name.
+#[derive(Clone, PartialEq, Eq)]
+pub struct UserPatch {
+    /// Who.
+    pub uid: Uid,
+    /// Their zone, see [`NewUser::zone`].
+    pub zone: Option<Zone>,
+    /// The language of their texts.
+    pub language: Option<Language>,
+    /// Whether they want the push.
+    pub consent: Option<bool>,
+    /// Where a push reaches them: all devices.
+    pub devices: Option<Vec<NewDevice>>,
+    /// One device more, or one that is registered again.
+    pub device: Option<NewDevice>,
     /// What they are called; may be empty.
     pub name: Option<String>,
 }
@@ -90,6 +111,19 @@ impl fmt::Debug for NewUser {
             .field("consent", &self.consent)
             .field("consent_at", &self.consent_at)
             .field("devices", &self.devices)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for UserPatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UserPatch")
+            .field("uid", &self.uid)
+            .field("zone", &self.zone)
+            .field("language", &self.language)
+            .field("consent", &self.consent)
+            .field("devices", &self.devices)
+            .field("device", &self.device)
             .finish_non_exhaustive()
     }
 }

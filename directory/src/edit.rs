@@ -7,7 +7,7 @@ use plumbing::StoreError;
 
 pub(crate) use self::write::Write;
 use crate::{
-    Applied, Change, NewUser, User,
+    Applied, Change, NewUser, User, UserPatch,
     horizon::Horizon,
     page::{Page, place, sheet::Sheet},
     record::Decoder,
@@ -17,6 +17,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Put(NewUser),
+    Patch(UserPatch),
     Delete(Uid),
     /// Takes a device off that was gone at an instant.
     Drop {
@@ -31,6 +32,7 @@ impl Step {
     pub(crate) fn uid(&self) -> Uid {
         match self {
             Self::Put(new) => new.uid,
+            Self::Patch(patch) => patch.uid,
             Self::Delete(uid) | Self::Drop { uid, .. } => *uid,
         }
     }
@@ -99,6 +101,13 @@ impl Edit {
                 Ok(()) => self.put(new.over(old, self.now)),
                 Err(refusal) => Applied::Refused(refusal),
             },
+            (Step::Patch(patch), Some(old)) => {
+                let new = patch.on(old, self.now);
+                match new.check() {
+                    Ok(()) => self.put(new.over(Some(old), self.now)),
+                    Err(refusal) => Applied::Refused(refusal),
+                }
+            }
             (_, None) => Applied::Absent,
             (Step::Delete(_), Some(_)) => {
                 self.turned |= self.sheet.remove(uid);

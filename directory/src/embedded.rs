@@ -12,7 +12,7 @@ use redb::{
 use write::Tables;
 
 use crate::{
-    Applied, Change, Changed, Directory, PARTS, Page, Position, StoreError, User,
+    Applied, Change, Changed, Directory, PARTS, Page, Position, StoreError, User, UserPatch,
     bounds::{check_changes, check_pages},
     edit::Step,
     record::Decoder,
@@ -62,6 +62,11 @@ impl Directory for EmbeddedDirectory {
             return Ok(Vec::new());
         }
         self.take(changes.into_iter().map(Step::from).collect(), now).await
+    }
+
+    async fn patch(&self, patch: UserPatch, now: Instant) -> Result<Applied, StoreError> {
+        let applied = self.take(vec![Step::Patch(patch)], now).await?;
+        Ok(applied.into_iter().next().unwrap_or(Applied::Absent))
     }
 
     async fn users(&self, uids: &[Uid]) -> Result<Vec<Option<User>>, StoreError> {

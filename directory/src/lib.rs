@@ -8,6 +8,7 @@ mod embedded;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
+mod home;
 mod horizon;
 mod import;
 mod line;
@@ -18,10 +19,11 @@ mod redis;
 mod user;
 
 use async_trait::async_trait;
-pub use change::{Applied, Change, NewDevice, NewUser, Refusal};
+pub use change::{Applied, Change, NewDevice, NewUser, Refusal, UserPatch};
 pub use column::{Column, Kind, MOST_KINDS, Refreshed, Row as ColumnRow};
 use domain::{ChannelName, Instant, Uid, Zone};
 pub use embedded::EmbeddedDirectory;
+pub use home::{Home, UserDay};
 pub use import::{Format, LONGEST_LINE, Row, RowError, TextLines, UserRows};
 pub use line::{ChangeLine, DeviceLine, parse_line, to_line};
 pub use log::{Changed, PARTS, Position};
@@ -39,6 +41,9 @@ pub trait Directory: Send + Sync {
     /// Applies changes, those of one user in order, each whole or not at all; answers in the same order. At most 10,000
     /// at once. After an error some may have been made: the call can be repeated.
     async fn apply(&self, changes: Vec<Change>, now: Instant) -> Result<Vec<Applied>, StoreError>;
+
+    /// Changes the record of a user who is there, on the record as it stands at the moment of the write.
+    async fn patch(&self, patch: UserPatch, now: Instant) -> Result<Applied, StoreError>;
 
     /// The records of `uids`, in their order; `None` for one that is not there.
     async fn users(&self, uids: &[Uid]) -> Result<Vec<Option<User>>, StoreError>;

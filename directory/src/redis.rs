@@ -9,7 +9,7 @@ use domain::{ChannelName, Instant, Uid, Zone};
 use plumbing::Redis;
 
 use crate::{
-    Applied, Change, Changed, Directory, PARTS, Page, Position, RosterRow, StoreError, User,
+    Applied, Change, Changed, Directory, PARTS, Page, Position, RosterRow, StoreError, User, UserPatch,
     bounds::{check_changes, check_pages},
     edit::Step,
     record::Decoder,
@@ -39,6 +39,11 @@ impl Directory for RedisDirectory {
     async fn apply(&self, changes: Vec<Change>, now: Instant) -> Result<Vec<Applied>, StoreError> {
         check_changes(changes.len())?;
         writing::take(&self.redis, &changes.into_iter().map(Step::from).collect::<Vec<_>>(), now).await
+    }
+
+    async fn patch(&self, patch: UserPatch, now: Instant) -> Result<Applied, StoreError> {
+        let applied = writing::take(&self.redis, &[Step::Patch(patch)], now).await?;
+        Ok(applied.into_iter().next().unwrap_or(Applied::Absent))
     }
 
     async fn users(&self, uids: &[Uid]) -> Result<Vec<Option<User>>, StoreError> {

@@ -2,6 +2,8 @@ use std::fmt;
 
 use domain::{ChannelName, Day, Instant, Language, Region, Uid, Zone};
 
+use crate::Home;
+
 /// The most devices one user may have.
 pub const MOST_DEVICES: usize = 16;
 /// The longest address of a device, in bytes.
@@ -54,12 +56,14 @@ pub struct Device {
 }
 
 impl User {
+    /// Where their days are.
+    pub fn home(&self) -> Home {
+        Home { zone: self.zone, moved: self.moved }
+    }
+
     /// The zone that holds for the user on `day`.
     pub fn zone_on(&self, day: Day) -> Zone {
-        match self.moved {
-            Some(moved) if day <= moved.last => moved.from,
-            _ => self.zone,
-        }
+        self.home().zone_on(day)
     }
 
     /// The zone in force for the user at `at`: the one before, until its last `Day` has ended.

@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use directory::{Applied, Change, Changed, Directory, PARTS, Page, Position, StoreError, User};
+use directory::{Applied, Change, Changed, Directory, PARTS, Page, Position, StoreError, User, UserPatch};
 use domain::{ChannelName, Instant, Uid, Zone};
 
 /// A directory with nobody in it: what is published is sealed already.
@@ -9,6 +9,10 @@ pub(super) struct Nobody;
 impl Directory for Nobody {
     async fn apply(&self, _: Vec<Change>, _: Instant) -> Result<Vec<Applied>, StoreError> {
         Err(StoreError::Unavailable("this directory takes nobody".to_owned()))
+    }
+
+    async fn patch(&self, _: UserPatch, _: Instant) -> Result<Applied, StoreError> {
+        Ok(Applied::Absent)
     }
 
     async fn users(&self, uids: &[Uid]) -> Result<Vec<Option<User>>, StoreError> {

@@ -7,7 +7,9 @@ use std::sync::{
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
-use directory::{Applied, Change, Changed, Column, Directory, NewUser, Page, Position, StoreError, User};
+use directory::{
+    Applied, Change, Changed, Column, Directory, NewUser, Page, Position, StoreError, User, UserPatch,
+};
 use domain::{ChannelName, Instant, Uid, Zone};
 use proptest::{prelude::*, strategy::ValueTree, test_runner::TestRunner};
 
@@ -125,6 +127,10 @@ struct Flaky {
 impl Directory for Flaky {
     async fn apply(&self, changes: Vec<Change>, now: Instant) -> Result<Vec<Applied>, StoreError> {
         self.inner.apply(changes, now).await
+    }
+
+    async fn patch(&self, patch: UserPatch, now: Instant) -> Result<Applied, StoreError> {
+        self.inner.patch(patch, now).await
     }
 
     async fn users(&self, uids: &[Uid]) -> Result<Vec<Option<User>>, StoreError> {

@@ -10,5 +10,6 @@ mod engine;
 mod following;
 mod limits;
 mod load;
+mod patches;
 mod redis;
 mod rosters;

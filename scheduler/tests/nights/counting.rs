@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use directory::{Applied, Change, Changed, Directory, EmbeddedDirectory, Page, Position, StoreError, User};
+use directory::{
+    Applied, Change, Changed, Directory, EmbeddedDirectory, Page, Position, StoreError, User, UserPatch,
+};
 use domain::{ChannelName, Instant, Uid, Zone};
 
 pub(crate) struct Counting {
@@ -26,6 +28,10 @@ impl Counting {
 impl Directory for Counting {
     async fn apply(&self, changes: Vec<Change>, now: Instant) -> Result<Vec<Applied>, StoreError> {
         self.inner.apply(changes, now).await
+    }
+
+    async fn patch(&self, patch: UserPatch, now: Instant) -> Result<Applied, StoreError> {
+        self.inner.patch(patch, now).await
     }
 
     async fn users(&self, uids: &[Uid]) -> Result<Vec<Option<User>>, StoreError> {

@@ -8,7 +8,7 @@ use domain::{ChannelName, Uid, Zone};
 use plumbing::File;
 
 use super::*;
-use crate::{Applied, Change, EmbeddedDirectory, NewUser, Page, Position, User};
+use crate::{Applied, Change, EmbeddedDirectory, NewUser, Page, Position, User, UserPatch};
 
 /// A directory of which the pages of some parts come out as nonsense.
 struct Garbled {
@@ -20,6 +20,10 @@ struct Garbled {
 impl Directory for Garbled {
     async fn apply(&self, changes: Vec<Change>, now: Instant) -> Result<Vec<Applied>, StoreError> {
         self.inner.apply(changes, now).await
+    }
+
+    async fn patch(&self, patch: UserPatch, now: Instant) -> Result<Applied, StoreError> {
+        self.inner.patch(patch, now).await
     }
 
     async fn users(&self, uids: &[Uid]) -> Result<Vec<Option<User>>, StoreError> {
