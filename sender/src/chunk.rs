@@ -7,6 +7,7 @@ use domain::{Campaign, ChannelName, Instant, NoSteps, Uid, Zone};
 use futures_util::{FutureExt, StreamExt, future, stream::FuturesUnordered};
 use job_queue::{Batch, BatchEntry};
 use night_ledger::{Brake, Brakes, Claim, Done, Outcome, Reason, StoreError};
+use step_store::Read;
 
 use crate::{
     parts::{Line, Parts, backoff, jittered},
@@ -16,7 +17,7 @@ use crate::{
 /// What a push needs to know of a user.
 pub(crate) struct Looked {
     user: Option<User>,
-    steps: u32,
+    steps: Read,
 }
 
 /// Reads what the pushes to these users need, in their order. Records and steps are asked for at once.
@@ -74,13 +75,18 @@ pub(crate) async fn push_chunk(
                 if now >= batch.deadline(claimed.entry) {
                     return (Pushed::Closed(Reason::Deadline), Vec::new());
                 }
-                match user {
-                    None => (Pushed::Closed(Reason::Gone), Vec::new()),
-                    Some(user) if !user.consent => (Pushed::Closed(Reason::OptedOut), Vec::new()),
-                    Some(_) if steps == 0 && campaign.no_steps == NoSteps::Skip => {
+                match (user, steps) {
+                    (None, _) => (Pushed::Closed(Reason::Gone), Vec::new()),
+                    (Some(user), _) if !user.consent => (Pushed::Closed(Reason::OptedOut), Vec::new()),
+                    (Some(user), Read::Unreadable) => {
+                        let (uid, day) = (user.uid, batch.day);
+                        tracing::error!(%uid, %day, "the steps of a user cannot be read");
+                        (Pushed::Failed { after: None, maybe: false }, Vec::new())
+                    }
+                    (Some(_), Read::Steps(0)) if campaign.no_steps == NoSteps::Skip => {
                         (Pushed::Closed(Reason::NoSteps), Vec::new())
                     }
-                    Some(user) => {
+                    (Some(user), Read::Steps(steps)) => {
                         push_user(parts, line, campaign, texts, batch, claimed.entry, user, steps).await
                     }
                 }

@@ -1,21 +1,30 @@
 //! What people walked, keyed by `Day`: midnight is a change of key, never a write.
 
+mod bounds;
+mod embedded;
 mod entry;
+mod ids;
 mod key;
 mod outbox;
+mod page;
 mod posting;
+mod redis;
 mod report;
 mod source;
+mod work;
 
 use async_trait::async_trait;
 use domain::{Day, Instant, Uid};
 pub use entry::{Entry, Kind, Read, SourceTotal};
 pub use key::key;
 pub use outbox::{Cursor, Outbox, Position, Totals};
+use page::Page;
 pub use plumbing::StoreError;
 pub use posting::{Changed, Posting};
 pub use report::{Amount, Refusal, Report, Reported};
 pub use source::{BadReportId, BadSource, ReportId, Source};
+
+pub use self::{embedded::EmbeddedSteps, redis::RedisSteps};
 
 /// Parts that users are dealt to, numbered from 0. A part has one watermark and one sequence of postings.
 pub const PARTS: u32 = 64;
@@ -29,12 +38,9 @@ pub const MOST_SOURCES: usize = 8;
 /// The most reports one call may hold, on every engine.
 pub const MOST_REPORTS: usize = 10_000;
 
-/// Neighbouring uids that one page holds.
-pub(crate) const PAGE: u64 = 32;
-
 /// The part of a user: neighbours of one page are in one.
 pub fn part(uid: Uid) -> u32 {
-    u32::try_from(uid.0 / PAGE % u64::from(PARTS)).unwrap_or(0)
+    u32::try_from(Page::number_of(uid) % u64::from(PARTS)).unwrap_or(0)
 }
 
 /// The port of the step store.
@@ -45,8 +51,8 @@ pub trait StepStore: Send + Sync {
     /// be given again.
     ///
     /// By the spec: a report whose id is known is a repeat, before anything else, whatever `Day` it names now, until 48 h
-    /// after the freeze. Else it is too late at or before the watermark. A source's increments add up and its totals only
-    /// rise; one that is not above what is held is a repeat. The number of the `Day` is the largest source. What changes
+    /// after the freeze, and so is a total that is not above the one held. Else it is too late at or before the watermark. A
+    /// source's increments add up and its totals only rise. The number of the `Day` is the largest source. What changes
     /// a number and the posting of it are one step.
     async fn report(&self, reports: Vec<Report>, now: Instant) -> Result<Vec<Reported>, StoreError>;
 

@@ -225,7 +225,7 @@ pub(crate) enum Store {
 pub(crate) enum Import {
     /// Users: CSV (uid,zone,language,region,consent,consent_at,name,devices,deleted) or NDJSON, gzip or not.
     Users(ImportFile),
-    /// Steps: CSV (uid,day,steps), gzip or not; each row is added to the user's day.
+    /// Steps: CSV (uid,day,steps), gzip or not; each row is the total of the user's day, as the source `import`.
     Steps(ImportFile),
 }
 

@@ -25,7 +25,7 @@ use sender::{
     channel::{Channel, Fault, Push, Quota},
     work,
 };
-use step_store::{Add, EmbeddedSteps};
+use step_store::{Amount, EmbeddedSteps, Report, Reported, Source};
 use tokio_util::sync::CancellationToken;
 
 use crate::ledger::Flawed;
@@ -253,8 +253,18 @@ impl Rig {
             .apply(users.into_iter().map(Change::Put).collect(), at("2026-06-01T00:00:00Z"))
             .await
             .unwrap();
-        let adds = uids.iter().map(|&u| Add { uid: Uid(u), day: day(), steps: steps(u) }).collect();
-        self.parts.steps.add(adds).await.unwrap();
+        let freezes = at("2026-06-08T12:05:00Z");
+        let walked = |u: &u64| Report {
+            uid: Uid(*u),
+            day: day(),
+            source: Source::import(),
+            amount: Amount::Total(steps(*u)),
+            id: None,
+            freezes,
+        };
+        let answers =
+            self.parts.steps.report(uids.iter().map(walked).collect(), at("2026-06-07T12:00:00Z")).await;
+        assert!(answers.unwrap().iter().all(|answer| matches!(answer, Reported::Stored(_))));
         let due = uids.iter().zip(&of);
         let due = due.map(|(&u, &zone)| Due { uid: Uid(u), slot: 0, channel: 0, zone, closed: None });
         let seal = Seal {

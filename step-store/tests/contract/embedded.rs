@@ -3,7 +3,9 @@
 use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
+use domain::{Day, Uid};
 use plumbing::{File, FileError};
+use redb::TableDefinition;
 use step_store::{EmbeddedSteps, StepStore};
 use tempfile::TempDir;
 
@@ -12,11 +14,12 @@ use crate::engine::{Engine, all_checks};
 struct Embedded {
     folder: TempDir,
     store: Option<Arc<EmbeddedSteps>>,
+    file: Option<Arc<File>>,
 }
 
 impl Embedded {
     async fn start() -> Self {
-        let mut engine = Self { folder: tempfile::tempdir().unwrap(), store: None };
+        let mut engine = Self { folder: tempfile::tempdir().unwrap(), store: None, file: None };
         engine.restart().await;
         engine
     }
@@ -29,9 +32,20 @@ impl Engine for Embedded {
     }
 
     async fn restart(&mut self) {
-        self.store = None;
+        (self.store, self.file) = (None, None);
         let file = Arc::new(unlocked(&self.folder.path().join("data")).await);
-        self.store = Some(Arc::new(EmbeddedSteps::open(file).unwrap()));
+        self.store = Some(Arc::new(EmbeddedSteps::open(Arc::clone(&file)).unwrap()));
+        self.file = Some(file);
+    }
+
+    async fn plant_page(&self, uid: Uid, day: Day, bytes: &[u8]) {
+        const PAGES: TableDefinition<(u32, u32, u64), &[u8]> = TableDefinition::new("steps.pages");
+        let (key, bytes) = ((step_store::part(uid), day.number(), uid.0 / 32), bytes.to_vec());
+        let plant = move |to: &redb::WriteTransaction| {
+            to.open_table(PAGES)?.insert(key, bytes.as_slice())?;
+            Ok(())
+        };
+        self.file.as_ref().unwrap().write(plant).await.unwrap();
     }
 }
 
@@ -47,3 +61,12 @@ async fn unlocked(path: &Path) -> File {
 }
 
 all_checks!(Embedded::start());
+
+#[tokio::test]
+async fn a_file_that_holds_something_else_under_a_name_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = Arc::new(File::open(&folder.path().join("data")).unwrap());
+    let other: TableDefinition<u64, u64> = TableDefinition::new("steps.pages");
+    file.write(move |to| Ok(to.open_table(other)?.insert(1, 1).map(|_| ())?)).await.unwrap();
+    assert!(EmbeddedSteps::open(file).is_err());
+}

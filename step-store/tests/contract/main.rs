@@ -1,11 +1,18 @@
-//! What every engine behind the step store's port promises. The checks know the port alone; each engine's file runs
-//! them.
+//! What every engine of the step store promises.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "all of this is tests, their helpers included"
+)]
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
-
-mod adding;
 mod embedded;
 mod engine;
+mod freezing;
+mod ids;
 mod keeping;
 mod model;
+mod outbox;
+mod racing;
 mod redis;
+mod reporting;

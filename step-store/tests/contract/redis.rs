@@ -11,11 +11,12 @@ use std::{
 };
 
 use async_trait::async_trait;
-use domain::Uid;
+use chrono::TimeDelta;
+use domain::{Day, Uid};
 use plumbing::{Command, Redis, RedisSettings};
-use step_store::{RedisSteps, StepStore};
+use step_store::{Amount, RedisSteps, StepStore};
 
-use crate::engine::{Engine, add, day};
+use crate::engine::{Engine, noon, report, seventh, told};
 
 /// The store under a prefix of its own, which is emptied at the end.
 struct OnRedis {
@@ -47,6 +48,14 @@ impl Engine for OnRedis {
         self.store = Some(Arc::new(RedisSteps::new(self.redis.clone())));
     }
 
+    async fn plant_page(&self, uid: Uid, day: Day, bytes: &[u8]) {
+        let key = self
+            .redis
+            .key(format_args!("s.{}", step_store::part(uid)), format_args!("steps:{day}:{}", uid.0 / 32));
+        let value = [&7u32.to_le_bytes()[..], bytes].concat();
+        self.redis.write::<()>(Command::new("SET").key(&key).arg(value)).await.unwrap();
+    }
+
     async fn end(&mut self) {
         self.redis.erase().await.unwrap();
     }
@@ -62,8 +71,8 @@ mod server {
 
     #[tokio::test]
     #[ignore = "needs the servers that tests/run starts"]
-    async fn an_entry_that_is_no_number_is_refused_and_left() {
-        super::refuses_what_is_no_number(&OnRedis::start("STEPCAST_TEST_REDIS").await).await;
+    async fn sets_of_ids_live_as_long_as_they_are_wanted() {
+        super::sets_have_a_life(&mut OnRedis::start("STEPCAST_TEST_REDIS").await).await;
     }
 }
 
@@ -76,13 +85,18 @@ mod cluster {
     );
 }
 
-async fn refuses_what_is_no_number(engine: &OnRedis) {
-    let store = engine.store();
-    store.add(vec![add(1, 5)]).await.unwrap();
-    let key = engine.redis.key("s.0", "steps:20260607:2");
-    engine.redis.write::<()>(Command::new("SET").key(&key).arg("many")).await.unwrap();
-    assert!(store.read(Uid(2), day("20260607")).await.is_err());
-    assert!(store.add(vec![add(1, 5), add(2, 5)]).await.is_err());
-    assert_eq!(store.read(Uid(1), day("20260607")).await.unwrap(), 5);
-    engine.redis.erase().await.unwrap();
+/// Ids of 7 June go 60 h and 5 min after the end of their epoch, which is on 8 June: counted from noon of the 7th.
+async fn sets_have_a_life(engine: &mut OnRedis) {
+    told(&*engine.store(), vec![report(1, Amount::Add(5), Some(1))]).await;
+    let epoch = (seventh().date() - Day::FIRST.date()).num_days() / 4;
+    let key = engine.redis.key("s.0", format_args!("ids:{epoch}:1"));
+    let left = engine.redis.read::<i64>(Command::new("TTL").key(&key)).await.unwrap();
+    let ends = Day::FIRST.date() + TimeDelta::days((epoch + 1) * 4);
+    let wanted = (ends.and_hms_opt(0, 0, 0).unwrap().and_utc() + TimeDelta::minutes(60 * 60 + 5) - noon())
+        .num_seconds();
+    assert!((wanted - 60..=wanted).contains(&left), "{left}, {wanted} is wanted");
+    // a further id does not change it
+    told(&*engine.store(), vec![report(1, Amount::Add(5), Some(2))]).await;
+    assert!(engine.redis.read::<i64>(Command::new("TTL").key(&key)).await.unwrap() <= left);
+    engine.end().await;
 }

@@ -4,7 +4,7 @@ use anyhow::bail;
 use directory::Applied;
 use domain::{Day, Instant, Zone};
 use sender::Parts;
-use step_store::{Add, Added};
+use step_store::{Amount, Report, Reported, Source};
 
 use super::{
     population::{Common, Person, Population},
@@ -39,10 +39,18 @@ pub(super) async fn fill(
     let mut census = Census::default();
     progress.filling(population.len());
     for first in (0..population.len()).step_by(PIECE) {
-        let (mut changes, mut adds) = (Vec::new(), Vec::new());
+        let (mut changes, mut reports) = (Vec::new(), Vec::new());
         for index in first..population.len().min(first + PIECE) {
             let person = population.person(index)?;
-            adds.extend(person.steps.map(|steps| Add { uid: person.uid, day, steps }));
+            let edges = person.zone.edges(day);
+            reports.extend(person.steps.zip(edges).map(|(steps, edges)| Report {
+                uid: person.uid,
+                day,
+                source: Source::import(),
+                amount: Amount::Total(steps),
+                id: None,
+                freezes: edges.freezes,
+            }));
             census.count(&person);
             changes.push(person.change(common)?);
         }
@@ -51,7 +59,8 @@ pub(super) async fn fill(
                 bail!("the directory refused a user: {refusal}");
             }
         }
-        if parts.steps.add(adds).await?.contains(&Added::TooMany) {
+        let answers = parts.steps.report(reports, now).await?;
+        if answers.iter().any(|answer| matches!(answer, Reported::Refused(_))) {
             bail!("the step store refused a day: it would pass {} steps", step_store::MOST_STEPS);
         }
         progress.filled(census.users);

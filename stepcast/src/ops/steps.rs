@@ -5,13 +5,17 @@ use axum::{
     body::Bytes,
     extract::{Query, State},
 };
-use domain::{Day, Uid};
+use directory::User;
+use domain::{Day, Instant, Uid, Zone};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use step_store::{Add, Added, MOST_STEPS};
+use step_store::{Amount, Kind, MOST_STEPS, Refusal, Report, Reported, Source};
 
 use super::OpsState;
 use crate::http::{ApiError, MOST_ROWS};
+
+/// The zone in which a `Day` ends last, 12 h behind UTC: that of users who are not in the directory.
+const WESTERNMOST: &str = "Etc/GMT+12";
 
 #[derive(Deserialize)]
 pub(super) struct Asked {
@@ -19,16 +23,27 @@ pub(super) struct Asked {
     day: Day,
 }
 
-/// `GET /ops/v1/steps?uid=&day=`
+/// `GET /ops/v1/steps?uid=&day=`: the entry; `steps` is null where there is none.
 pub(super) async fn get(
     State(state): State<Arc<OpsState>>,
     Query(asked): Query<Asked>,
 ) -> Result<Json<Value>, ApiError> {
     let uid: Uid = asked.uid.parse().map_err(|e: domain::BadUid| ApiError::bad("bad_uid", e.to_string()))?;
-    let steps = state.parts.steps.read(uid, asked.day).await?;
-    Ok(Json(
-        json!({ "key": step_store::key(uid, asked.day), "uid": uid.to_string(), "day": asked.day, "steps": steps }),
-    ))
+    let entry = state.parts.steps.entry(uid, asked.day).await?;
+    let sources = entry.iter().flat_map(|entry| &entry.sources).map(|source| {
+        let kind = match source.kind {
+            Kind::Increments => "increments",
+            Kind::Totals => "totals",
+        };
+        json!({ "source": source.source.as_str(), "kind": kind, "total": source.total, "jumped": source.jumped })
+    });
+    Ok(Json(json!({
+        "key": step_store::key(uid, asked.day),
+        "uid": uid.to_string(),
+        "day": asked.day,
+        "steps": entry.as_ref().map(step_store::Entry::number),
+        "sources": sources.collect::<Vec<_>>(),
+    })))
 }
 
 /// One row of `POST /ops/v1/steps`.
@@ -40,16 +55,17 @@ struct Row {
     steps: u32,
 }
 
-/// `POST /ops/v1/steps`, NDJSON of `{uid, day, steps}`, at most 10,000: adds each to the user's day.
+/// `POST /ops/v1/steps`, NDJSON of `{uid, day, steps}`, at most 10,000: each is the total that the source `import` has of the
+/// user's day, so that a file that comes twice changes nothing.
 pub(super) async fn add(State(state): State<Arc<OpsState>>, body: Bytes) -> Result<Json<Value>, ApiError> {
-    let (mut adds, mut places, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut rows, mut places, mut refused) = (Vec::new(), Vec::new(), Vec::new());
     if body.iter().filter(|&&b| b == b'\n').count() > MOST_ROWS {
         return Err(ApiError::too_many_rows());
     }
     for (index, line) in body.split(|&b| b == b'\n').enumerate().filter(|(_, l)| !l.trim_ascii().is_empty()) {
         match serde_json::from_slice::<Row>(line) {
-            Ok(Row { uid, day, steps }) => {
-                adds.push(Add { uid, day, steps });
+            Ok(row) => {
+                rows.push(row);
                 places.push(index);
             }
             Err(fault) => {
@@ -57,15 +73,68 @@ pub(super) async fn add(State(state): State<Arc<OpsState>>, body: Bytes) -> Resu
             }
         }
     }
-    let mut stored = 0;
-    for (index, added) in places.into_iter().zip(state.parts.steps.add(adds).await?) {
-        match added {
-            Added::Stored(_) => stored += 1,
-            Added::TooMany => {
-                let reason = format!("too_many: the day would pass {MOST_STEPS} steps");
-                refused.push(json!({ "index": index, "field": "steps", "reason": reason }));
+    let uids: Vec<_> = rows.iter().map(|row| row.uid).collect();
+    let users = state.parts.directory.users(&uids).await?;
+    let (mut reports, mut reported) = (Vec::new(), Vec::new());
+    for ((row, user), index) in rows.into_iter().zip(&users).zip(places) {
+        match freezes(user.as_ref(), row.day) {
+            Some(freezes) => {
+                reports.push(report(&row, freezes));
+                reported.push(index);
+            }
+            None => {
+                let reason = "this date never was in the user's zone";
+                refused.push(json!({ "index": index, "field": "day", "reason": reason }));
             }
         }
     }
-    Ok(Json(json!({ "counts": { "stored": stored }, "refused": refused })))
+    let (mut stored, mut repeats) = (0, 0);
+    for (index, answer) in
+        reported.into_iter().zip(state.parts.steps.report(reports, state.clock.now()).await?)
+    {
+        match answer {
+            Reported::Stored(_) => stored += 1,
+            Reported::Repeat(_) => repeats += 1,
+            Reported::Refused(why) => {
+                refused.push(json!({ "index": index, "field": field(why), "reason": reason(why) }));
+            }
+        }
+    }
+    Ok(Json(json!({ "counts": { "stored": stored, "repeat": repeats }, "refused": refused })))
+}
+
+fn report(row: &Row, freezes: Instant) -> Report {
+    Report {
+        uid: row.uid,
+        day: row.day,
+        source: Source::import(),
+        amount: Amount::Total(row.steps),
+        id: None,
+        freezes,
+    }
+}
+
+/// When a `Day` freezes for a user; `None` for a date that never was in their zone.
+fn freezes(user: Option<&User>, day: Day) -> Option<Instant> {
+    let zone = match user {
+        Some(user) => user.zone_on(day),
+        None => WESTERNMOST.parse::<Zone>().ok()?,
+    };
+    Some(zone.edges(day)?.freezes)
+}
+
+fn field(why: Refusal) -> &'static str {
+    match why {
+        Refusal::TooMany => "steps",
+        Refusal::TooLate => "day",
+        _ => "uid",
+    }
+}
+
+fn reason(why: Refusal) -> String {
+    match why {
+        Refusal::TooMany => format!("{}: the day would pass {MOST_STEPS} steps", why.name()),
+        Refusal::TooLate => format!("{}: the day is frozen", why.name()),
+        other => other.name().to_owned(),
+    }
 }

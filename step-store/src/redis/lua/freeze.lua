@@ -1,0 +1,7 @@
+-- Raises the watermark, and never lowers it. KEYS: frozen. ARGV: ms since 1970.
+local held = tonumber(redis.call('GET', KEYS[1]) or nil)
+if not held or held < tonumber(ARGV[1]) then
+    redis.call('SET', KEYS[1], ARGV[1])
+    return 1
+end
+return 0
