@@ -3,6 +3,7 @@
 pub mod amqp;
 mod clock;
 mod file;
+pub mod http;
 mod redis;
 mod span;
 mod store_error;

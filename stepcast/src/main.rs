@@ -5,7 +5,6 @@ mod cli;
 mod commands;
 mod demo;
 mod endings;
-mod http;
 mod logs;
 mod ops;
 mod program;

@@ -11,18 +11,34 @@ pub(crate) mod report;
 mod steps;
 mod why;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     Router,
+    extract::Request,
+    http::StatusCode,
+    middleware::{self, Next},
+    response::IntoResponse,
     routing::{get, post},
 };
 use domain::ShardCount;
-use plumbing::Clock;
+use plumbing::{
+    Clock,
+    http::{self, ApiError, Limits},
+};
 use prometheus_client::registry::Registry;
+use secrecy::{ExposeSecret, SecretString};
 use sender::Parts;
 
 use crate::program::{Lookout, Program};
+
+/// The most bytes of a request's body.
+pub(crate) const MOST_BODY: usize = 8 << 20;
+/// The most rows of a request.
+const MOST_ROWS: usize = 10_000;
+
+/// The bounds of the ops API.
+pub(crate) const LIMITS: Limits = Limits { body: MOST_BODY, at_once: 128, time: Duration::from_secs(60) };
 
 /// What the ops API works on.
 pub(crate) struct OpsState {
@@ -74,4 +90,20 @@ pub(crate) fn router(state: Arc<OpsState>) -> Router {
         .route("/ops/v1/users/census", get(import::census))
         .route("/ops/v1/clock", post(clock::set))
         .with_state(state)
+}
+
+/// Lets only callers with this key through: `Authorization: Bearer KEY`.
+pub(crate) fn keyed(router: Router, key: &SecretString) -> Router {
+    let key = Arc::new(key.clone());
+    router.layer(middleware::from_fn(move |request: Request, next: Next| {
+        let key = Arc::clone(&key);
+        async move {
+            let given = http::bearer(request.headers());
+            if given.is_some_and(|given| http::same(given.as_bytes(), key.expose_secret().as_bytes())) {
+                return next.run(request).await;
+            }
+            let message = "the ops key is wanted as a bearer token";
+            ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message).into_response()
+        }
+    }))
 }

@@ -8,7 +8,7 @@ use std::{
 
 use async_trait::async_trait;
 use directory::NewUser;
-use domain::{Day, Uid};
+use domain::{Day, Instant, Uid};
 use job_queue::{Batch, Delivery, JobQueue, encoding};
 use night_ledger::{Brake, NightLedger, StoreError};
 use sender::{

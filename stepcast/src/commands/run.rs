@@ -3,7 +3,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 use anyhow::{Context, bail};
 use chrono::TimeDelta;
 use config::Config;
-use plumbing::Clock;
+use plumbing::{Clock, http};
 use prometheus_client::registry::Registry;
 use tokio::{net::TcpListener, signal::unix::SignalKind, task::JoinSet};
 use tokio_util::sync::CancellationToken;
@@ -12,7 +12,7 @@ use crate::{
     access::ADDRESS_FILE,
     cli,
     endings::Ending,
-    http, logs,
+    logs,
     ops::{self, OpsState},
     program::{Program, RefusedStores},
     watch,
@@ -160,9 +160,9 @@ async fn serve(
     let note = config.data.join(ADDRESS_FILE);
     std::fs::write(&note, format!("{address}\n")).with_context(|| note.display().to_string())?;
     let state = Arc::new(state);
-    let router = http::keyed(ops::router(Arc::clone(&state)), &key.secret).merge(watch::router(state));
+    let router = ops::keyed(ops::router(Arc::clone(&state)), &key.secret).merge(watch::router(state));
     tasks.spawn(async move {
-        if let Err(error) = http::serve(listener, http::limited(router), stop).await {
+        if let Err(error) = http::serve(listener, http::limited(router, ops::LIMITS), stop).await {
             tracing::error!(%error, "the ops API ended");
         }
     });

@@ -7,11 +7,11 @@ use axum::{Json, extract::State};
 use domain::{CampaignName, Day, Night, Shard, Zone};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use night_ledger::{Brake, Brakes, StoreError};
+use plumbing::http::ApiError;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::OpsState;
-use crate::http::ApiError;
 
 /// What is asked of a night's brakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

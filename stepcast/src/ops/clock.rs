@@ -3,11 +3,11 @@ use std::sync::Arc;
 use axum::{Json, extract::State};
 use chrono::Datelike;
 use domain::Instant;
+use plumbing::http::ApiError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::OpsState;
-use crate::http::ApiError;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -5,11 +5,11 @@ use axum::{
     extract::{Path, Query, State},
 };
 use job_queue::{DeadId, DeadLetter, encoding};
+use plumbing::http::ApiError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::OpsState;
-use crate::http::ApiError;
 
 #[derive(Deserialize)]
 pub(super) struct Asked {

@@ -3,16 +3,17 @@ use std::{collections::BTreeMap, sync::Arc};
 use axum::{Json, body::Bytes, extract::State};
 use directory::{Applied, Column, StoreError, parse_line};
 use domain::{Shard, ShardCount};
+use plumbing::http::ApiError;
 use serde_json::{Value, json};
 
+use super::MOST_ROWS;
 use super::OpsState;
-use crate::http::{ApiError, MOST_ROWS};
 
 /// `POST /ops/v1/users`, NDJSON of users, at most 10,000: applied in order, each whole or not at all.
 pub(super) async fn users(State(state): State<Arc<OpsState>>, body: Bytes) -> Result<Json<Value>, ApiError> {
     let (mut changes, mut places, mut refused) = (Vec::new(), Vec::new(), Vec::new());
     if body.iter().filter(|&&b| b == b'\n').count() > MOST_ROWS {
-        return Err(ApiError::too_many_rows());
+        return Err(ApiError::too_many_rows(MOST_ROWS));
     }
     for (index, line) in body.split(|&b| b == b'\n').enumerate().filter(|(_, l)| !l.trim_ascii().is_empty()) {
         match parse_line(line) {

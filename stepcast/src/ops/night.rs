@@ -5,11 +5,11 @@ use axum::{
     extract::{Query, State},
 };
 use domain::{CampaignName, Day, Night, Zone};
+use plumbing::http::ApiError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{OpsState, brake, report};
-use crate::http::ApiError;
 
 #[derive(Deserialize)]
 pub(super) struct Asked {

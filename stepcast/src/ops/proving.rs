@@ -10,11 +10,11 @@ use axum::{
     response::IntoResponse,
 };
 use domain::{CampaignName, Day, Instant, Night, SealKey, Shard};
+use plumbing::http::ApiError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::OpsState;
-use crate::http::ApiError;
 
 #[derive(Deserialize)]
 pub(super) struct AskedSeals {

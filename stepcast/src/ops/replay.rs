@@ -4,11 +4,11 @@ use axum::{Json, extract::State};
 use domain::Instant;
 use job_queue::{Batch, DeadId, DeadLetter, DeadReason, encoding};
 use night_ledger::StoreError;
+use plumbing::http::ApiError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::OpsState;
-use crate::http::ApiError;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -7,12 +7,13 @@ use axum::{
 };
 use directory::User;
 use domain::{Day, Instant, Uid, Zone};
+use plumbing::http::ApiError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use step_store::{Amount, Kind, MOST_STEPS, Refusal, Report, Reported, Source};
 
+use super::MOST_ROWS;
 use super::OpsState;
-use crate::http::{ApiError, MOST_ROWS};
 
 /// The zone in which a `Day` ends last, 12 h behind UTC: that of users who are not in the directory.
 const WESTERNMOST: &str = "Etc/GMT+12";
@@ -60,7 +61,7 @@ struct Row {
 pub(super) async fn add(State(state): State<Arc<OpsState>>, body: Bytes) -> Result<Json<Value>, ApiError> {
     let (mut rows, mut places, mut refused) = (Vec::new(), Vec::new(), Vec::new());
     if body.iter().filter(|&&b| b == b'\n').count() > MOST_ROWS {
-        return Err(ApiError::too_many_rows());
+        return Err(ApiError::too_many_rows(MOST_ROWS));
     }
     for (index, line) in body.split(|&b| b == b'\n').enumerate().filter(|(_, l)| !l.trim_ascii().is_empty()) {
         match serde_json::from_slice::<Row>(line) {

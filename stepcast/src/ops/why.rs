@@ -7,11 +7,11 @@ use axum::{
 use chrono::{SecondsFormat, TimeDelta};
 use domain::{CampaignName, Day, Identity, Night, Uid};
 use night_ledger::State as ClaimState;
+use plumbing::http::ApiError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::OpsState;
-use crate::http::ApiError;
 
 #[derive(Deserialize)]
 pub(super) struct Asked {

@@ -1,0 +1,51 @@
+//! The HTTP shell of every part that listens: answers and errors in one form, bearer keys, bodies that are bounded as they are
+//! unpacked, limits of time and number.
+
+mod bearer;
+mod body;
+mod budget;
+mod decoding;
+mod error;
+#[cfg(test)]
+mod tests;
+
+use std::{net::SocketAddr, time::Duration};
+
+use axum::{Router, extract::DefaultBodyLimit, http::StatusCode};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tower::limit::GlobalConcurrencyLimitLayer;
+use tower_http::{catch_panic::CatchPanicLayer, timeout::TimeoutLayer};
+
+pub use self::{
+    bearer::{bearer, same},
+    body::read_body,
+    budget::Budget,
+    error::ApiError,
+};
+
+/// What bounds the requests to a router.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The most bytes of a body that is taken whole.
+    pub body: usize,
+    /// Requests worked on at once; more wait.
+    pub at_once: usize,
+    /// Time limit of a request.
+    pub time: Duration,
+}
+
+/// Puts the limits around a router. A panic ends its own request alone.
+pub fn limited(router: Router, limits: Limits) -> Router {
+    router
+        .layer(CatchPanicLayer::new())
+        .layer(DefaultBodyLimit::max(limits.body))
+        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, limits.time))
+        .layer(GlobalConcurrencyLimitLayer::new(limits.at_once))
+}
+
+/// Serves until `stop`, then lets requests in flight end.
+pub async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) -> std::io::Result<()> {
+    let service = router.into_make_service_with_connect_info::<SocketAddr>();
+    axum::serve(listener, service).with_graceful_shutdown(stop.cancelled_owned()).await
+}
