@@ -1,5 +1,6 @@
 //! Who people are: zone, language, consent, devices. Imports them in bulk and lists who may be due.
 
+mod api_keys;
 mod bounds;
 mod change;
 mod column;
@@ -16,8 +17,13 @@ mod log;
 mod page;
 mod record;
 mod redis;
+mod tokens;
 mod user;
 
+pub use api_keys::{
+    ApiKey, ApiKeys, EmbeddedApiKeys, KeyRing, LONGEST_KEY_NAME, MOST_KEYS, RedisApiKeys, Scope, Scopes,
+    UnknownScope, is_key_id, made as made_key,
+};
 use async_trait::async_trait;
 pub use change::{Applied, Change, NewDevice, NewUser, Refusal, UserPatch};
 pub use column::{Column, Kind, MOST_KINDS, Refreshed, Row as ColumnRow};
@@ -30,6 +36,7 @@ pub use log::{Changed, PARTS, Position};
 pub use page::{MOST_CHANNELS, Page, RosterRow};
 pub use plumbing::StoreError;
 pub use redis::RedisDirectory;
+pub use tokens::{BadToken, BadTokenKey, MOST_TOKEN_KEYS, TokenKeys};
 pub use user::{Device, LONGEST_ADDRESS, LONGEST_NAME, MOST_DEVICES, Moved, User};
 
 /// The most pages that one call reads.
