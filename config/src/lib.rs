@@ -1,6 +1,7 @@
 //! Gathers the settings of all parts. Reads the compiled-in defaults, a file and the environment, and the secrets they
 //! name; no other part reads any of them. Whatever is wrong is told, all of it at once.
 
+mod access;
 mod campaigns;
 mod channels;
 mod draft;
@@ -36,6 +37,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+pub use access::Access;
 pub use campaigns::Campaign;
 use domain::ChannelName;
 use draft::Draft;
@@ -73,6 +75,10 @@ pub struct Config {
     pub scheduler: scheduler::Settings,
     /// The sender's.
     pub sender: sender::Settings,
+    /// Ingest's.
+    pub ingest: ingest::Settings,
+    /// Who is let in.
+    pub access: Access,
     /// The channels by name; a webhook's `secret` is filled in, also where it came from a file.
     pub channels: BTreeMap<ChannelName, ChannelSettings>,
     /// The campaigns in the order of their names; each names channels of `channels` only.
@@ -90,7 +96,8 @@ struct Top {
 }
 
 /// The sections.
-const SECTIONS: &[&str] = &["log", "ops", "stores", "queue", "scheduler", "sender", "channels", "campaigns"];
+const SECTIONS: &[&str] =
+    &["log", "ops", "stores", "queue", "scheduler", "sender", "ingest", "access", "channels", "campaigns"];
 
 impl Config {
     /// Reads the defaults, over them `file` (or the file that `STEPCAST_CONFIG` names, or none), over both the variables
@@ -128,15 +135,23 @@ impl Config {
         let ops: Option<Ops> = typed::read(&mut draft, &whole.child("ops"), &[]);
         let engines = engines::read_engines(&mut draft);
         let scheduler: Option<scheduler::Settings> = typed::read(&mut draft, &whole.child("scheduler"), &[]);
+        let ingest: Option<ingest::Settings> = typed::read(&mut draft, &whole.child("ingest"), &[]);
+        let access = access::read_access(&mut draft);
         let channels = channels::read_channels(&mut draft);
         let sender = sender_settings::read_sender(&mut draft, channels::slowest(&channels));
         let campaigns = campaigns::read_campaigns(&mut draft);
         let mut faults = std::mem::take(&mut draft.faults);
         faults.0.sort_by(|a, b| a.setting.cmp(&b.setting));
-        match (top, log, ops, engines, scheduler, sender) {
-            (Some(top), Some(log), Some(ops), Some((stores, queue)), Some(scheduler), Some(sender))
-                if faults.0.is_empty() =>
-            {
+        match (top, log, ops, engines, scheduler, sender, ingest) {
+            (
+                Some(top),
+                Some(log),
+                Some(ops),
+                Some((stores, queue)),
+                Some(scheduler),
+                Some(sender),
+                Some(ingest),
+            ) if faults.0.is_empty() => {
                 let mut warnings = std::mem::take(&mut draft.warnings);
                 if top.rehearsal {
                     warnings.push("rehearsal = true: the clock of this installation can be moved".to_owned());
@@ -151,6 +166,8 @@ impl Config {
                     queue,
                     scheduler,
                     sender,
+                    ingest,
+                    access,
                     channels,
                     campaigns,
                     warnings,

@@ -19,6 +19,11 @@ pub(crate) fn key_path(data: &Path, key_file: Option<&Path>) -> PathBuf {
     key_file.map_or_else(|| data.join("ops.key"), Path::to_owned)
 }
 
+pub(crate) fn check_address(text: &str) -> Result<(), String> {
+    let wanted = "an address and port are wanted, such as \"127.0.0.1:7080\" or \"0.0.0.0:7080\"";
+    text.parse::<SocketAddr>().map(drop).map_err(|_| wanted.to_owned())
+}
+
 pub(crate) fn check_listen(text: &str) -> Result<(), String> {
     match text.parse::<SocketAddr>() {
         Err(_) => {

@@ -54,6 +54,16 @@ const RULES: &[(&str, Want)] = &[
     ("sender.backoff", Want::Time { min: Span::millis(1), max: SIX_HOURS }),
     ("sender.longest_backoff", Want::Time { min: Span::millis(1), max: SIX_HOURS }),
     ("sender.quota_wait", Want::Time { min: Span::seconds(0), max: FIVE_MINUTES }),
+    ("ingest", Want::Table),
+    ("ingest.listen", Want::Parsed(ops::check_address)),
+    ("ingest.key_items_per_second", Want::Whole { min: 1, max: 10_000_000 }),
+    ("ingest.user_items_per_minute", Want::Whole { min: 1, max: 1_000_000 }),
+    ("ingest.bodies_mib", Want::Whole { min: 16, max: 16_384 }),
+    ("access", Want::Table),
+    ("access.user_token_keys", Want::Table),
+    ("access.user_token_keys.*", Want::Table),
+    ("access.user_token_keys.*.secret", Want::Text { most: 1_000 }),
+    ("access.user_token_keys.*.secret_file", Want::Text { most: 4_096 }),
     ("channels", Want::Table),
     ("channels.*", Want::Table),
     ("channels.*.kind", Want::Parsed(channels::check_kind)),
@@ -174,6 +184,6 @@ mod tests {
                 comment.clear();
             }
         }
-        assert_eq!(told, 24);
+        assert_eq!(told, 27);
     }
 }

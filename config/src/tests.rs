@@ -367,11 +367,14 @@ fn the_commented_out_settings_of_the_default_page_hold() {
     fs::write(&ca, include_str!("engines/ca.pem")).unwrap();
     let text = text.replace("/etc/ssl/certs/redis-ca.pem", &ca.to_string_lossy());
     let text = text.replace("/etc/ssl/certs/rabbitmq-ca.pem", &ca.to_string_lossy());
+    let tokens = folder.path().join("tokens");
+    fs::write(&tokens, "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").unwrap();
+    let text = text.replace("/run/secrets/user-tokens", &tokens.to_string_lossy());
     let text = ["hook", "redis", "rabbitmq"]
         .iter()
         .fold(text, |text, secret| text.replace(&format!("/run/secrets/{secret}"), &file.to_string_lossy()));
     let config = load(&text, &[]).unwrap();
-    assert!(config.shares_stores());
+    assert!(config.shares_stores() && !config.access.token_keys().is_empty());
     assert_eq!(webhook(&config, "hook").url, "https://push.example.com/steps");
     assert_eq!(config.channels[&"stub".parse().unwrap()].quota.in_flight.unwrap().get(), 1_000);
 }

@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use directory::Scope;
 use domain::{CampaignName, Day, Uid, Zone};
 use job_queue::DeadReason;
 use plumbing::Span;
@@ -28,6 +29,15 @@ pub(crate) enum Command {
     /// Sends what schedulers put into the queue, beside other processes.
     #[command(subcommand)]
     Sender(Sender),
+    /// Takes reports and keeps people over HTTP, beside other processes.
+    #[command(subcommand)]
+    Ingest(Ingest),
+    /// Makes, lists or revokes the keys of the HTTP interfaces.
+    #[command(subcommand)]
+    Key(Key),
+    /// Makes user tokens, for trials.
+    #[command(subcommand)]
+    Token(Token),
     /// Shows, runs, pauses, aborts or proves a night.
     #[command(subcommand)]
     Night(Night),
@@ -97,6 +107,53 @@ pub(crate) struct SchedulerOnce {
 pub(crate) enum Sender {
     /// Until a signal.
     Run(Run),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Ingest {
+    /// Until a signal.
+    Run(Run),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Key {
+    /// Makes a key and prints it. It is shown once: the store has a hash of it.
+    Add {
+        /// reports, directory, boards or ops; may be given several times.
+        #[arg(long = "scope", required = true)]
+        scopes: Vec<Scope>,
+        /// What it is for, up to 64 bytes.
+        #[arg(long, default_value = "")]
+        name: String,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Lists the keys.
+    List {
+        #[arg(long)]
+        json: bool,
+    },
+    /// Takes a key away, by its id: within two seconds nobody is let in with it.
+    Revoke {
+        id: String,
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Token {
+    /// Makes a user's token and prints it, for trials: the app's back end makes its own, see docs/tokens.md.
+    Make {
+        /// The user's id as the app writes it.
+        user: String,
+        /// How long it holds: "1h", "30d" is "720h".
+        #[arg(long = "for", value_name = "DURATION")]
+        span: Span,
+        /// The id of the secret in access.user_token_keys; the first without it.
+        #[arg(long)]
+        key: Option<String>,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -3,6 +3,7 @@
 mod config_command;
 mod dead;
 mod import;
+mod key;
 mod night;
 mod night_brake;
 mod night_prove;
@@ -11,6 +12,7 @@ mod replay;
 mod run;
 mod scheduler;
 mod store;
+mod token;
 mod why;
 mod zones;
 
@@ -21,7 +23,7 @@ use night_brake::Action;
 pub(crate) use run::{Roles, Running, signal, start};
 
 use crate::{
-    cli::{Cli, Command, ConfigCommand, Import, Night, Scheduler, Sender},
+    cli::{Cli, Command, ConfigCommand, Import, Ingest, Night, Scheduler, Sender},
     demo,
     endings::Ending,
     say::say,
@@ -36,6 +38,9 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<Ending> {
         Command::Scheduler(Scheduler::Run(asked)) => run::run(load(file)?, &asked, Roles::SCHEDULER).await,
         Command::Scheduler(Scheduler::Once(asked)) => scheduler::once(load(file)?, asked).await,
         Command::Sender(Sender::Run(asked)) => run::run(load(file)?, &asked, Roles::SENDER).await,
+        Command::Ingest(Ingest::Run(asked)) => run::run(load(file)?, &asked, Roles::INGEST).await,
+        Command::Key(asked) => key::run(load(file)?, asked).await,
+        Command::Token(asked) => token::run(&load(file)?, &asked),
         Command::Night(Night::Show(asked)) => night::show(load(file)?, asked).await,
         Command::Night(Night::Run(asked)) => night_run::run(load(file)?, asked).await,
         Command::Night(Night::Pause(asked)) => night_brake::run(load(file)?, asked, Action::Pause).await,

@@ -4,6 +4,7 @@ pub(crate) mod brake;
 mod clock;
 mod dead;
 mod import;
+mod keys;
 mod night;
 pub(crate) mod proving;
 mod replay;
@@ -21,7 +22,9 @@ use axum::{
     response::IntoResponse,
     routing::{get, post},
 };
+use directory::ApiKeys;
 use domain::ShardCount;
+use ingest::Freezer;
 use plumbing::{
     Clock,
     http::{self, ApiError, Limits},
@@ -50,8 +53,12 @@ pub(crate) struct OpsState {
     pub(crate) rehearsal: bool,
     /// The N of nights not sealed yet.
     pub(crate) shards: ShardCount,
+    /// Who may call the HTTP interfaces.
+    pub(crate) keys: Arc<dyn ApiKeys>,
     /// What looks after shared stores.
     pub(crate) lookout: Option<Arc<Lookout>>,
+    /// What freezes days, where this process does.
+    pub(crate) freezer: Option<Arc<Freezer>>,
     /// The figures of the scheduler, where one runs.
     pub(crate) scheduler: Option<scheduler::Metrics>,
     /// The counters of the parts.
@@ -66,7 +73,9 @@ impl OpsState {
             clock: Arc::clone(&program.clock),
             rehearsal: program.config.rehearsal,
             shards: program.config.scheduler.shards,
+            keys: Arc::clone(&program.keys),
             lookout: program.lookout.clone(),
+            freezer: None,
             scheduler,
             registry,
         }
@@ -88,6 +97,8 @@ pub(crate) fn router(state: Arc<OpsState>) -> Router {
         .route("/ops/v1/steps", get(steps::get).post(steps::add))
         .route("/ops/v1/users", post(import::users))
         .route("/ops/v1/users/census", get(import::census))
+        .route("/ops/v1/keys", get(keys::list).post(keys::add))
+        .route("/ops/v1/keys/{id}/revoke", post(keys::revoke))
         .route("/ops/v1/clock", post(clock::set))
         .with_state(state)
 }

@@ -11,6 +11,8 @@ use std::{
 
 use anyhow::Context;
 use config::Config;
+use directory::{ApiKeys, KeyRing};
+use ingest::{Edge, Freezer};
 use job_queue::Ladder;
 pub(crate) use lookout::{Check, Found, Lookout, RefusedStores};
 use night_ledger::Owner;
@@ -29,6 +31,8 @@ pub(crate) struct Program {
     pub(crate) clock: Arc<Clock>,
     /// What the sender works with; the stores are in it.
     pub(crate) parts: Arc<Parts>,
+    /// Who may call the HTTP interfaces.
+    pub(crate) keys: Arc<dyn ApiKeys>,
     /// What looks after shared stores.
     pub(crate) lookout: Option<Arc<Lookout>>,
     /// What embedded stores lie in.
@@ -103,8 +107,9 @@ impl Program {
             owner,
             guard: guard.clone(),
         });
+        let keys = stores.keys;
         let lookout = stores.check.map(|check| Arc::new(Lookout::new(check, guard)));
-        Ok(Self { config, clock, parts, lookout, file, owner })
+        Ok(Self { config, clock, parts, keys, lookout, file, owner })
     }
 
     /// Waits until the data file can no longer be written: the process has to end then. Shared stores have no such end.
@@ -144,6 +149,24 @@ impl Program {
             settings,
             self.owner,
         )
+    }
+
+    /// The HTTP edge over the stores.
+    pub(crate) fn edge(&self) -> Arc<Edge> {
+        Edge::new(ingest::Parts {
+            directory: Arc::clone(&self.parts.directory),
+            steps: Arc::clone(&self.parts.steps),
+            keys: KeyRing::new(Arc::clone(&self.keys)),
+            tokens: Arc::new(self.config.access.token_keys()),
+            clock: Arc::clone(&self.clock),
+            settings: self.config.ingest.clone(),
+            metrics: ingest::Metrics::default(),
+        })
+    }
+
+    /// What freezes days.
+    pub(crate) fn freezer(&self) -> Arc<Freezer> {
+        Arc::new(Freezer::new(Arc::clone(&self.parts.directory), Arc::clone(&self.parts.steps)))
     }
 
     /// A scheduler for all campaigns, as configured.

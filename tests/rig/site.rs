@@ -26,7 +26,11 @@ impl Site {
 
     /// Writes the configuration file anew.
     pub fn configure(&self, settings: &str) {
-        let own = format!("data = {:?}\nrehearsal = true\n[ops]\nlisten = \"127.0.0.1:0\"\n", self.data());
+        let mut own =
+            format!("data = {:?}\nrehearsal = true\n[ops]\nlisten = \"127.0.0.1:0\"\n", self.data());
+        if !settings.contains("[ingest]") {
+            own += "[ingest]\nlisten = \"127.0.0.1:0\"\n";
+        }
         self.file("stepcast.toml", format!("{own}{settings}"));
     }
 

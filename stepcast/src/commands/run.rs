@@ -1,3 +1,5 @@
+mod ingesting;
+
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context, bail};
@@ -30,18 +32,24 @@ pub(crate) struct Roles {
     command: &'static str,
     pub(crate) scheduler: bool,
     pub(crate) sender: bool,
+    pub(crate) ingest: bool,
 }
 
 impl Roles {
     /// Of `stepcast run`.
-    pub(crate) const ALL: Self = Self { command: "run", scheduler: true, sender: true };
+    pub(crate) const ALL: Self = Self { command: "run", scheduler: true, sender: true, ingest: true };
     /// Of `stepcast scheduler run`.
-    pub(crate) const SCHEDULER: Self = Self { command: "scheduler run", scheduler: true, sender: false };
+    pub(crate) const SCHEDULER: Self =
+        Self { command: "scheduler run", scheduler: true, sender: false, ingest: false };
     /// Of `stepcast sender run`.
-    pub(crate) const SENDER: Self = Self { command: "sender run", scheduler: false, sender: true };
+    pub(crate) const SENDER: Self =
+        Self { command: "sender run", scheduler: false, sender: true, ingest: false };
+    /// Of `stepcast ingest run`.
+    pub(crate) const INGEST: Self =
+        Self { command: "ingest run", scheduler: false, sender: false, ingest: true };
 }
 
-/// `stepcast run`, `stepcast scheduler run` and `stepcast sender run`: until a signal, or until the data file can no longer
+/// `stepcast run` and `stepcast scheduler|sender|ingest run`: until a signal, or until the data file can no longer
 /// be written.
 pub(super) async fn run(config: Config, asked: &cli::Run, roles: Roles) -> anyhow::Result<Ending> {
     if roles != Roles::ALL {
@@ -125,7 +133,11 @@ pub(crate) async fn start(
     }
     let mut tasks = JoinSet::new();
     let figures = scheduler.as_ref().map(|scheduler| scheduler.metrics().clone());
-    let state = OpsState::of(program, figures, registry);
+    let freezer = match roles.ingest {
+        true => Some(ingesting::start(program, &mut registry, &mut tasks, &stop).await?),
+        false => None,
+    };
+    let state = OpsState { freezer, ..OpsState::of(program, figures, registry) };
     let address = serve(&program.config, state, &mut tasks, stop.clone()).await?;
     if let Some(scheduler) = scheduler {
         let (clock, ending) = (Arc::clone(&program.clock), stop.clone());

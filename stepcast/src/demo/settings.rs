@@ -17,6 +17,7 @@ pub(super) fn config(folder: &Path) -> anyhow::Result<Config> {
     config.rehearsal = true;
     // any free port: a demo gets into nobody's way
     config.ops.listen = SocketAddr::from(([127, 0, 0, 1], 0));
+    config.ingest.listen = config.ops.listen;
     // a few thousand users in more shards would be batches of one or two
     config.scheduler.shards = NonZeroU32::MIN;
     config.sender.ladder = vec![Span::millis(200), Span::seconds(1), Span::seconds(3)];

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
 use config::{Config, Queue, Stores};
-use directory::{Directory, EmbeddedDirectory, RedisDirectory};
+use directory::{ApiKeys, Directory, EmbeddedApiKeys, EmbeddedDirectory, RedisApiKeys, RedisDirectory};
 use futures_util::FutureExt;
 use job_queue::{EmbeddedQueue, JobQueue, Ladder, Limits, RabbitQueue};
 use night_ledger::{EmbeddedLedger, NightLedger, RedisLedger};
@@ -14,6 +14,7 @@ use super::{Check, Found};
 /// The stores and the queue, opened.
 pub(super) struct Opened {
     pub(super) directory: Arc<dyn Directory>,
+    pub(super) keys: Arc<dyn ApiKeys>,
     pub(super) steps: Arc<dyn StepStore>,
     pub(super) queue: Arc<dyn JobQueue>,
     pub(super) ledger: Arc<dyn NightLedger>,
@@ -25,6 +26,7 @@ pub(super) struct Opened {
 pub(super) async fn embedded(file: &Arc<File>, ladder: Ladder) -> anyhow::Result<Opened> {
     Ok(Opened {
         directory: Arc::new(EmbeddedDirectory::open(Arc::clone(file))?),
+        keys: Arc::new(EmbeddedApiKeys::new(Arc::clone(file))),
         steps: Arc::new(EmbeddedSteps::open(Arc::clone(file))?),
         queue: EmbeddedQueue::open(Arc::clone(file), ladder, Limits::default())?,
         ledger: Arc::new(EmbeddedLedger::open(Arc::clone(file)).await?),
@@ -40,6 +42,7 @@ pub(super) fn shared(config: &Config, ladder: Ladder) -> anyhow::Result<Opened> 
     let redis = Redis::new(stores).map_err(|faults| anyhow!("stores: {}", faults.join("; ")))?;
     Ok(Opened {
         directory: Arc::new(RedisDirectory::new(redis.clone())),
+        keys: Arc::new(RedisApiKeys::new(redis.clone())),
         steps: Arc::new(RedisSteps::new(redis.clone())),
         queue: RabbitQueue::open(queue, ladder).context("queue")?,
         ledger: Arc::new(RedisLedger::new(redis.clone())),

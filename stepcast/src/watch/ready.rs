@@ -30,11 +30,18 @@ pub(super) async fn ready(State(state): State<Arc<OpsState>>) -> Response {
     let mut faults = join_all(probes(&state).into_iter().map(probed)).await;
     faults.push(lookout(&state));
     faults.push(scheduler(&state));
+    faults.push(freezer(&state));
     faults.push(state.parts.queue.refusal().map(|refusal| fault("job_queue", refusal)));
     let mut faults: Vec<Value> = faults.into_iter().flatten().collect();
     faults.extend(consumers(&state));
     let status = if faults.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(json!({ "ready": faults.is_empty(), "faults": faults }))).into_response()
+}
+
+/// Days that should be frozen and are not: late reports would be taken for them.
+fn freezer(state: &OpsState) -> Option<Value> {
+    let owed = state.freezer.as_ref()?.late(state.clock.now())?;
+    Some(fault("freezer", format!("days that end by {owed} are not frozen yet")))
 }
 
 type Probe<'a> = (&'static str, BoxFuture<'a, Result<(), StoreError>>);

@@ -1,0 +1,26 @@
+//! What comes in over HTTP: reports of phones and watches, and the people themselves. Beside it stands what the day needs: the
+//! freezer, and the publisher of the change feed.
+
+mod answer;
+mod api;
+mod caller;
+mod freezer;
+mod gatherer;
+mod homes;
+mod item;
+mod metrics;
+mod parts;
+mod placing;
+mod reason;
+mod reports;
+mod settings;
+mod steps;
+mod throttle;
+
+pub use api::router;
+pub use freezer::{Freezer, freeze};
+pub use homes::follow;
+pub use metrics::Metrics;
+pub use parts::{Edge, Parts};
+pub use reason::Reason;
+pub use settings::Settings;

@@ -1,0 +1,113 @@
+//! `POST /v1/reports`.
+
+use std::sync::Arc;
+
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use domain::Uid;
+use plumbing::http::{ApiError, read_body};
+use serde_json::value::RawValue;
+
+use crate::{
+    Edge, Reason,
+    answer::{self, Result as ItemResult},
+    caller::Caller,
+    item::{Item, Refused},
+    placing::Placing,
+};
+
+/// The most items of a batch, and the most bytes when they are unpacked (spec).
+pub(crate) const MOST_ITEMS: usize = 10_000;
+pub(crate) const MOST_BODY: usize = 8 << 20;
+
+/// A JSON array of items, or NDJSON by its content type. Each is answered in its place.
+pub(crate) async fn post(
+    State(edge): State<Arc<Edge>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let caller = edge.caller(&headers).await?;
+    caller.may_report()?;
+    let answered = answered(&edge, &caller, &headers, body).await;
+    if answered.as_ref().is_err_and(|error| matches!(error.status().as_u16(), 429 | 503)) {
+        edge.parts.metrics.turned_away();
+    }
+    let body = answered?;
+    Ok((StatusCode::OK, [(header::CONTENT_TYPE, "application/json")], body).into_response())
+}
+
+async fn answered(edge: &Edge, caller: &Caller, headers: &HeaderMap, body: Body) -> Result<String, ApiError> {
+    let whole = read_body(headers, body, MOST_BODY, &edge.budget).await?;
+    let text =
+        std::str::from_utf8(whole.bytes()).map_err(|_| ApiError::bad("bad_json", "the body is not UTF-8"))?;
+    let items = if is_lines(headers) { of_lines(text)? } else { of_array(text)? };
+    edge.throttle.take(caller, items.len())?;
+    let results = results(edge, caller, items).await?;
+    let (body, counts) = answer::body(&results);
+    edge.parts.metrics.count(counts, &results);
+    Ok(body)
+}
+
+/// What came of each item.
+async fn results(
+    edge: &Edge,
+    caller: &Caller,
+    items: Vec<Result<Item, Refused>>,
+) -> Result<Vec<ItemResult>, ApiError> {
+    let own = |item: Result<Item, Refused>| match item {
+        Ok(item) if !caller.is_for(item.uid) => Err(Refused { reason: Reason::NotYours, field: Some("uid") }),
+        other => other,
+    };
+    let items: Vec<_> = items.into_iter().map(own).collect();
+    let uids: Vec<Uid> = items.iter().filter_map(|item| Some(item.as_ref().ok()?.uid)).collect();
+    let mut homes = edge.homes.of(&uids).await?.into_iter();
+    let mut placing = Placing::at(edge.parts.clock.now());
+    let mut reports = Vec::with_capacity(uids.len());
+    let mut place = |item: Item| {
+        let unknown = Refused { reason: Reason::UnknownUser, field: Some("uid") };
+        let report = placing.report(item, homes.next().flatten().ok_or(unknown)?)?;
+        reports.push(report);
+        Ok(())
+    };
+    let placed: Vec<Result<(), Refused>> = items.into_iter().map(|item| item.and_then(&mut place)).collect();
+    let mut answers = edge.gatherer.report(reports).await?.into_iter();
+    let mut result = |placed: Result<(), Refused>| match placed {
+        Ok(()) => answers.next().map(ItemResult::from),
+        Err(refused) => Some(ItemResult::Refused(refused)),
+    };
+    let all: Option<Vec<_>> = placed.into_iter().map(&mut result).collect();
+    all.ok_or_else(|| ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "store", "a report got no answer"))
+}
+
+/// Whether each line is an item.
+fn is_lines(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    matches!(kind.as_str(), "application/x-ndjson" | "application/ndjson" | "application/jsonl")
+}
+
+fn of_array(text: &str) -> Result<Vec<Result<Item, Refused>>, ApiError> {
+    let items: Vec<&RawValue> = serde_json::from_str(text).map_err(|why| {
+        ApiError::bad("bad_json", format!("the body: a JSON array of items is wanted: {why}"))
+    })?;
+    check_count(items.len())?;
+    Ok(items.into_iter().map(|item| Item::read(item.get())).collect())
+}
+
+fn of_lines(text: &str) -> Result<Vec<Result<Item, Refused>>, ApiError> {
+    let lines = || text.lines().filter(|line| !line.trim().is_empty());
+    check_count(lines().take(MOST_ITEMS + 1).count())?;
+    Ok(lines().map(Item::read).collect())
+}
+
+fn check_count(count: usize) -> Result<(), ApiError> {
+    if count > MOST_ITEMS {
+        let message = format!("at most {MOST_ITEMS} items are taken at once");
+        return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_many_items", message));
+    }
+    Ok(())
+}

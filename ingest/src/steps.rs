@@ -1,0 +1,76 @@
+//! `GET /v1/users/{uid}/steps?day=`.
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    extract::{Path, Query, State},
+    http::HeaderMap,
+};
+use directory::Scope;
+use domain::{Day, Uid};
+use plumbing::http::ApiError;
+use serde::{Deserialize, Serialize};
+use step_store::Kind;
+
+use crate::Edge;
+
+#[derive(Deserialize)]
+pub(crate) struct Asked {
+    day: Option<String>,
+}
+
+/// One user's `Day`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Steps {
+    uid: String,
+    day: Day,
+    /// The number; null where nobody reported, which is not 0.
+    steps: Option<u32>,
+    /// What it is made of.
+    sources: Vec<Source>,
+    /// Whether it is read-only.
+    frozen: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Source {
+    source: String,
+    kind: &'static str,
+    total: u32,
+    jumped: bool,
+}
+
+pub(crate) async fn get(
+    State(edge): State<Arc<Edge>>,
+    headers: HeaderMap,
+    Path(uid): Path<String>,
+    Query(asked): Query<Asked>,
+) -> Result<Json<Steps>, ApiError> {
+    let caller = edge.caller(&headers).await?;
+    let uid: Uid = uid.parse().map_err(|why: domain::BadUid| ApiError::bad("bad_uid", why.to_string()))?;
+    caller.may(uid, &[Scope::Reports, Scope::Boards])?;
+    let day = asked.day.ok_or_else(|| ApiError::bad("bad_day", "day: a date such as 20260607 is wanted"))?;
+    let day: Day =
+        day.parse().map_err(|why: domain::BadDay| ApiError::bad("bad_day", format!("day: {why}")))?;
+    let home = edge.homes.of(&[uid]).await?.into_iter().next().flatten();
+    let home = home.ok_or_else(|| ApiError::absent("unknown_user", "there is no such user"))?;
+    let entry = edge.parts.steps.entry(uid, day).await?;
+    let freezes = home.zone_on(day).edges(day).map(|edges| edges.freezes);
+    let sources = entry.iter().flat_map(|entry| &entry.sources).map(|source| Source {
+        source: source.source.to_string(),
+        kind: match source.kind {
+            Kind::Increments => "increments",
+            Kind::Totals => "totals",
+        },
+        total: source.total,
+        jumped: source.jumped,
+    });
+    Ok(Json(Steps {
+        uid: uid.to_string(),
+        day,
+        steps: entry.as_ref().map(step_store::Entry::number),
+        sources: sources.collect(),
+        frozen: freezes.is_some_and(|freezes| edge.parts.clock.now() >= freezes),
+    }))
+}
