@@ -1,17 +1,21 @@
 //! What people walked, keyed by `Day`: midnight is a change of key, never a write.
 
 mod entry;
+mod ids;
 mod key;
 mod outbox;
+mod page;
 mod posting;
 mod report;
 mod source;
+mod work;
 
 use async_trait::async_trait;
 use domain::{Day, Instant, Uid};
 pub use entry::{Entry, Kind, Read, SourceTotal};
 pub use key::key;
 pub use outbox::{Cursor, Outbox, Position, Totals};
+use page::Page;
 pub use plumbing::StoreError;
 pub use posting::{Changed, Posting};
 pub use report::{Amount, Refusal, Report, Reported};
@@ -29,12 +33,9 @@ pub const MOST_SOURCES: usize = 8;
 /// The most reports one call may hold, on every engine.
 pub const MOST_REPORTS: usize = 10_000;
 
-/// Neighbouring uids that one page holds.
-pub(crate) const PAGE: u64 = 32;
-
 /// The part of a user: neighbours of one page are in one.
 pub fn part(uid: Uid) -> u32 {
-    u32::try_from(uid.0 / PAGE % u64::from(PARTS)).unwrap_or(0)
+    u32::try_from(Page::number_of(uid) % u64::from(PARTS)).unwrap_or(0)
 }
 
 /// The port of the step store.
