@@ -1,17 +1,22 @@
 //! What people walked, keyed by `Day`: midnight is a change of key, never a write.
 
+mod embedded;
 mod entry;
+mod erased;
 mod ids;
 mod key;
 mod outbox;
 mod page;
 mod posting;
+mod redis;
 mod report;
 mod source;
 mod work;
 
+pub use self::redis::RedisSteps;
 use async_trait::async_trait;
 use domain::{Day, Instant, Uid};
+pub use embedded::EmbeddedSteps;
 pub use entry::{Entry, Kind, Read, SourceTotal};
 pub use key::key;
 pub use outbox::{Cursor, Outbox, Position, Totals};
