@@ -10,7 +10,7 @@ use super::{
     value,
 };
 use crate::{
-    Refusal, ReportId, Reported,
+    ReportId, Reported,
     ids::{Epoch, MOST_IDS},
     page::Page,
     posting::put_changes,
@@ -47,17 +47,10 @@ impl Going {
         self.unit.reports.iter().map(|(place, _)| *place).zip(self.work.answers.iter().copied())
     }
 
-    /// Whether the answers hold whatever else the store has: all are refused, none by what may be known to it.
+    /// Whether the answers hold without a write: all are refused, and no id is to be looked for first.
     pub(super) fn is_over(&self) -> bool {
-        self.asks().next().is_none()
-            && self.work.answers.iter().all(|answer| {
-                matches!(
-                    answer,
-                    Reported::Refused(
-                        Refusal::Unreadable | Refusal::TooMany | Refusal::MixedKind | Refusal::TooManySources
-                    )
-                )
-            })
+        let refused = |answer: &Reported| matches!(answer, Reported::Refused(_));
+        self.asks().next().is_none() && self.work.answers.iter().all(refused)
     }
 
     /// What the script is to write, and what it is to look for before.

@@ -3,9 +3,16 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-mod adding;
+mod counting;
+mod damage;
 mod embedded;
 mod engine;
+mod erasing;
+mod feed;
+mod freezing;
 mod keeping;
 mod model;
+mod racing;
 mod redis;
+mod repeats;
+mod sources;

@@ -11,11 +11,11 @@ use std::{
 };
 
 use async_trait::async_trait;
-use domain::Uid;
+use domain::{Day, Uid};
 use plumbing::{Command, Redis, RedisSettings};
-use step_store::{RedisSteps, StepStore};
+use step_store::{RedisSteps, StepStore, part};
 
-use crate::engine::{Engine, add, day};
+use crate::engine::{Engine, add, give};
 
 /// The store under a prefix of its own, which is emptied at the end.
 struct OnRedis {
@@ -41,6 +41,16 @@ impl Engine for OnRedis {
         Arc::clone(self.store.as_ref().unwrap()) as _
     }
 
+    fn other(&self) -> Arc<dyn StepStore> {
+        Arc::new(RedisSteps::new(Redis::new(&self.settings).unwrap()))
+    }
+
+    async fn damage(&self, uid: Uid, day: Day) {
+        let key = self.redis.key(format_args!("s.{}", part(uid)), format_args!("steps:{day}"));
+        let put = Command::new("HSET").key(key).arg(uid.0 / 32).arg(&b"\x01\0\0\0rubbish"[..]);
+        self.redis.write::<u64>(put).await.unwrap();
+    }
+
     /// A new client; the server is ended and started by the tests of the whole program.
     async fn restart(&mut self) {
         self.redis = Redis::new(&self.settings).unwrap();
@@ -62,8 +72,8 @@ mod server {
 
     #[tokio::test]
     #[ignore = "needs the servers that tests/run starts"]
-    async fn an_entry_that_is_no_number_is_refused_and_left() {
-        super::refuses_what_is_no_number(&OnRedis::start("STEPCAST_TEST_REDIS").await).await;
+    async fn ids_have_a_time_to_live() {
+        super::ids_end(&OnRedis::start("STEPCAST_TEST_REDIS").await).await;
     }
 }
 
@@ -76,13 +86,12 @@ mod cluster {
     );
 }
 
-async fn refuses_what_is_no_number(engine: &OnRedis) {
-    let store = engine.store();
-    store.add(vec![add(1, 5)]).await.unwrap();
-    let key = engine.redis.key("s.0", "steps:20260607:2");
-    engine.redis.write::<()>(Command::new("SET").key(&key).arg("many")).await.unwrap();
-    assert!(store.read(Uid(2), day("20260607")).await.is_err());
-    assert!(store.add(vec![add(1, 5), add(2, 5)]).await.is_err());
-    assert_eq!(store.read(Uid(1), day("20260607")).await.unwrap(), 5);
+/// Those of 4 to 7 June, 48 h after five past the end of the 7th in the westernmost zone; seen from 18:00 UTC on the 7th.
+async fn ids_end(engine: &OnRedis) {
+    give(&engine.store(), vec![add(1, 5, "a")]).await;
+    let key = engine.redis.key("s.0", "ids:5152:1");
+    let left = engine.redis.read::<i64>(Command::new("TTL").key(&key)).await.unwrap();
+    let wanted = (6 + 48 + 12) * 3_600 + 300;
+    assert!((wanted - 60..=wanted).contains(&left), "{left}");
     engine.redis.erase().await.unwrap();
 }
