@@ -7,6 +7,7 @@ use domain::{Campaign, ChannelName, Instant, NoSteps, Uid, Zone};
 use futures_util::{FutureExt, StreamExt, future, stream::FuturesUnordered};
 use job_queue::{Batch, BatchEntry};
 use night_ledger::{Brake, Brakes, Claim, Done, Outcome, Reason, StoreError};
+use step_store::Read;
 
 use crate::{
     parts::{Line, Parts, backoff, jittered},
@@ -16,7 +17,7 @@ use crate::{
 /// What a push needs to know of a user.
 pub(crate) struct Looked {
     user: Option<User>,
-    steps: u32,
+    steps: Read,
 }
 
 /// Reads what the pushes to these users need, in their order. Records and steps are asked for at once.
@@ -74,16 +75,20 @@ pub(crate) async fn push_chunk(
                 if now >= batch.deadline(claimed.entry) {
                     return (Pushed::Closed(Reason::Deadline), Vec::new());
                 }
-                match user {
-                    None => (Pushed::Closed(Reason::Gone), Vec::new()),
-                    Some(user) if !user.consent => (Pushed::Closed(Reason::OptedOut), Vec::new()),
-                    Some(_) if steps == 0 && campaign.no_steps == NoSteps::Skip => {
-                        (Pushed::Closed(Reason::NoSteps), Vec::new())
-                    }
-                    Some(user) => {
-                        push_user(parts, line, campaign, texts, batch, claimed.entry, user, steps).await
-                    }
+                let user = match user {
+                    None => return (Pushed::Closed(Reason::Gone), Vec::new()),
+                    Some(user) if !user.consent => return (Pushed::Closed(Reason::OptedOut), Vec::new()),
+                    Some(user) => user,
+                };
+                let Read::Steps(steps) = steps else {
+                    let uid = user.uid;
+                    tracing::error!(campaign = %batch.campaign, %uid, "the steps cannot be read: no text can be made");
+                    return (Pushed::Closed(Reason::Text), Vec::new());
+                };
+                if steps == 0 && campaign.no_steps == NoSteps::Skip {
+                    return (Pushed::Closed(Reason::NoSteps), Vec::new());
                 }
+                push_user(parts, line, campaign, texts, batch, claimed.entry, user, steps).await
             };
             // a panic is a failed attempt of this user and nobody else's; how far it got is not known
             let pushed = AssertUnwindSafe(push).catch_unwind().await;

@@ -68,9 +68,7 @@ pub(crate) fn work(unit: &Unit, mut pages: Pages, learnt: &Learnt) -> Work {
         if after != before {
             work.changes.entry(day).or_default().push((uid, Some(after)));
         }
-        if !work.pages.contains_key(&day) {
-            work.pages.insert(day, page.clone());
-        }
+        work.pages.entry(day).or_insert_with(|| page.clone());
     }
     work
 }

@@ -5,6 +5,7 @@ mod cli;
 mod commands;
 mod demo;
 mod endings;
+mod freezes;
 mod http;
 mod logs;
 mod ops;

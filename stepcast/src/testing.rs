@@ -15,7 +15,7 @@ use plumbing::{Clock, Span};
 use prometheus_client::registry::Registry;
 use sender::channel::{Kind, StubSettings};
 use serde_json::Value;
-use step_store::Add;
+use step_store::Report;
 use tempfile::TempDir;
 use tower::ServiceExt;
 
@@ -39,8 +39,9 @@ impl Town {
         let program = open(folder.path(), |_| ()).await;
         let (now, day) = (program.clock.now(), "20260607".parse().unwrap());
         program.parts.directory.apply((1..=users).map(user).collect(), now).await.unwrap();
-        let steps = (1..=walkers).map(|uid| Add { uid: Uid(uid), day, steps: 5_000 }).collect();
-        program.parts.steps.add(steps).await.unwrap();
+        let freezes = crate::freezes::freezes_everywhere(day);
+        let steps = (1..=walkers).map(|uid| Report::imported(Uid(uid), day, 5_000, freezes)).collect();
+        program.parts.steps.report(steps, now).await.unwrap();
         Self { program, folder }
     }
 

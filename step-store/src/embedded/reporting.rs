@@ -75,16 +75,17 @@ pub(super) fn erase(to: &WriteTransaction, uid: Uid) -> Result<Option<BadPage>, 
     let (mut posting, mut unread) = (vec![VERSION], None);
     for day in days(&tables.pages, part)? {
         let key = (part, day.number(), number);
-        let page = tables.pages.get(key)?.map(|bytes| Page::decode(bytes.value()));
-        match page {
-            Some(Ok(mut page)) => {
-                if page.remove(uid) {
-                    tables.pages.insert(key, page.encode().as_slice())?;
-                    put_changes(&mut posting, day, uid, &[(uid, None)]);
-                }
+        let Some(page) = tables.pages.get(key)?.map(|bytes| Page::decode(bytes.value())) else { continue };
+        let mut page = match page {
+            Ok(page) => page,
+            Err(bad) => {
+                unread = Some(bad);
+                continue;
             }
-            Some(Err(bad)) => unread = Some(bad),
-            None => (),
+        };
+        if page.remove(uid) {
+            tables.pages.insert(key, page.encode().as_slice())?;
+            put_changes(&mut posting, day, uid, &[(uid, None)]);
         }
     }
     if posting.len() > 1 {

@@ -25,7 +25,7 @@ const MOST_GOES: u32 = 200;
 pub(super) async fn erase(redis: &Redis, uid: Uid) -> Result<(), StoreError> {
     let part = part(uid);
     let mark =
-        ERASED.call(&[keys::erased(redis, part)]).arg(&uid.0.to_le_bytes()).arg(REFUSED.as_millis() as u64);
+        ERASED.call(&[keys::erased(redis, part)]).arg(&uid.0.to_le_bytes()).arg(REFUSED.as_secs() * 1_000);
     redis.write::<u8>(mark).await?;
     let days = days(redis, part).await?;
     let unread = erase_entries(redis, uid, &days).await?;

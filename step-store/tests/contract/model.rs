@@ -10,10 +10,13 @@ use crate::engine::{Engine, give, named, now, of_source, report};
 /// One report: (user, days after 7 June, source, total instead of increment, steps, id).
 type One = (u64, u32, u8, bool, u32, Option<u8>);
 
-/// A plain map of the rules. Totals by (user, `Day`) and source: whether they are totals, and the steps.
+/// What a source has: which it is, whether it gives totals, its steps.
+type Held = (u8, bool, u32);
+
+/// A plain map of the rules.
 #[derive(Default)]
 struct Model {
-    entries: BTreeMap<(u64, Day), Vec<(u8, bool, u32)>>,
+    entries: BTreeMap<(u64, Day), Vec<Held>>,
     ids: HashSet<(u64, u8, u8)>,
     frozen: i64,
 }
@@ -73,7 +76,7 @@ impl Model {
     fn take(&mut self, one: &One, report: &Report) -> Reported {
         let (uid, _, source, totals, steps, id) = *one;
         let sources = self.entries.get(&(uid, report.day)).cloned().unwrap_or_default();
-        let number = |sources: &[(u8, bool, u32)]| sources.iter().map(|held| held.2).max().unwrap_or(0);
+        let number = |sources: &[Held]| sources.iter().map(|held| held.2).max().unwrap_or(0);
         if id.is_some_and(|id| self.ids.contains(&(uid, source, id))) {
             return Reported::Repeat(number(&sources));
         }

@@ -31,7 +31,7 @@ pub(crate) async fn what_was_answered_as_stored_is_what_is_there(engine: &mut im
                 for round in 0..15u64 {
                     // two clients each give the same increments
                     let of = |n: u64| {
-                        let source = if n % 3 == 0 { "watch" } else { "phone" };
+                        let source = if n.is_multiple_of(3) { "watch" } else { "phone" };
                         let one = of_source(add(n % 70, 1 + u32::try_from(n % 9).unwrap(), "x"), source);
                         crate::engine::named(one, &format!("{}-{round}-{n}", client / 2))
                     };

@@ -12,5 +12,10 @@ pub(super) async fn run(config: Config, asked: Store) -> anyhow::Result<Ending> 
         return Ok(print_json(&entry));
     }
     say!("{} = {}", entry["key"].as_str().unwrap_or_default(), entry["steps"]);
+    for one in entry["sources"].as_array().into_iter().flatten() {
+        let text = |field: &str| one[field].as_str().unwrap_or_default().to_owned();
+        let jumped = if one["jumped"] == true { ", jumped" } else { "" };
+        say!("  {}: {} ({}{jumped})", text("source"), one["total"], text("kind"));
+    }
     Ok(Ending::Done)
 }

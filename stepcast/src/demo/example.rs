@@ -17,7 +17,7 @@ pub(super) async fn example(parts: &Parts, night: &Night, example: Example) -> a
     let user = user.with_context(|| format!("user {uid} is not in the directory"))?;
     let why = parts.ledger.why(night, uid).await?;
     let why = why.with_context(|| format!("user {uid} is in no seal of {night}"))?;
-    let steps = parts.steps.read(uid, night.day).await?;
+    let steps = parts.steps.entry(uid, night.day).await?.map_or(0, |entry| entry.number());
     let (_, texts) = parts.campaigns.get(&night.campaign).context("the campaign is not configured")?;
     let (title, body) = texts.render(&user.language, Values { name: &user.name, steps, day: night.day })?;
     let identity = Identity { campaign: night.campaign.clone(), uid, day: night.day };

@@ -4,7 +4,9 @@ use anyhow::bail;
 use directory::Applied;
 use domain::{Day, Instant, Zone};
 use sender::Parts;
-use step_store::{Add, Added};
+use step_store::{Report, Reported};
+
+use crate::freezes::freezes;
 
 use super::{
     population::{Common, Person, Population},
@@ -39,10 +41,11 @@ pub(super) async fn fill(
     let mut census = Census::default();
     progress.filling(population.len());
     for first in (0..population.len()).step_by(PIECE) {
-        let (mut changes, mut adds) = (Vec::new(), Vec::new());
+        let (mut changes, mut reports) = (Vec::new(), Vec::new());
         for index in first..population.len().min(first + PIECE) {
             let person = population.person(index)?;
-            adds.extend(person.steps.map(|steps| Add { uid: person.uid, day, steps }));
+            let freezes = freezes(person.zone, day);
+            reports.extend(person.steps.map(|steps| Report::imported(person.uid, day, steps, freezes)));
             census.count(&person);
             changes.push(person.change(common)?);
         }
@@ -51,8 +54,10 @@ pub(super) async fn fill(
                 bail!("the directory refused a user: {refusal}");
             }
         }
-        if parts.steps.add(adds).await?.contains(&Added::TooMany) {
-            bail!("the step store refused a day: it would pass {} steps", step_store::MOST_STEPS);
+        for reported in parts.steps.report(reports, now).await? {
+            if let Reported::Refused(refusal) = reported {
+                bail!("the step store refused a day: {}", refusal.name());
+            }
         }
         progress.filled(census.users);
     }

@@ -47,7 +47,7 @@ fn probes(state: &OpsState) -> Vec<Probe<'_>> {
         ("directory", parts.directory.zones().map(|end| end.map(drop)).boxed()),
     ];
     if let Some(today) = Day::of(state.clock.now().date_naive()) {
-        probes.push(("step_store", parts.steps.read(Uid(0), today).map(|end| end.map(drop)).boxed()));
+        probes.push(("step_store", parts.steps.entry(Uid(0), today).map(|end| end.map(drop)).boxed()));
     }
     let queues = parts.lines.keys().map(|name| parts.queue.depth(name).map(|end| end.map(drop)).boxed());
     probes.extend(queues.map(|queue| ("job_queue", queue)));
