@@ -3,6 +3,8 @@
 mod embedded;
 mod entry;
 mod erased;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod ids;
 mod key;
 mod outbox;
