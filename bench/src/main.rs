@@ -30,6 +30,7 @@ mod schedule;
 mod seals;
 mod servers;
 mod size;
+mod store;
 mod stores;
 mod usage;
 

@@ -12,11 +12,12 @@ use crate::{
     report::Report,
     roster,
     size::Size,
+    store,
 };
 
 /// All benches.
-pub(crate) const BENCHES: [Bench; 6] =
-    [claims::BENCH, embedded::BENCH, enqueue::BENCH, night::BENCH, peers::BENCH, roster::BENCH];
+pub(crate) const BENCHES: [Bench; 7] =
+    [claims::BENCH, embedded::BENCH, enqueue::BENCH, night::BENCH, peers::BENCH, roster::BENCH, store::BENCH];
 
 /// A bench.
 pub(crate) struct Bench {
