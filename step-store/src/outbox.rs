@@ -29,7 +29,8 @@ pub struct Outbox {
 /// How far a part's postings are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// Another one when the server was started again or another took over: what it had answered before may be gone.
+    /// Another one when the server was started again or another took over: what it had answered before may be gone. It may
+    /// change without that, too, as when a primary gets its first replica.
     pub lineage: u64,
     /// The highest number of the part; 0 at first.
     pub last: u64,

@@ -11,6 +11,7 @@ mod erasing;
 mod feed;
 mod freezing;
 mod keeping;
+mod lineage;
 mod model;
 mod racing;
 mod redis;
