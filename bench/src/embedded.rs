@@ -35,6 +35,9 @@ const CONFIG: &str = "rehearsal = true
 [ops]
 listen = \"127.0.0.1:0\"
 
+[ingest]
+listen = \"127.0.0.1:0\"
+
 [channels.stub]
 latency = \"0ms\"
 error_rate = 0.0

@@ -15,26 +15,6 @@ pub(crate) async fn incrby(redis: &Redis, calls: u64) -> anyhow::Result<f64> {
     run(redis, calls, &asked.map(str::to_owned)).await
 }
 
-/// Calls a second of `MGET` of 200 random keys on 8 connections.
-pub(crate) async fn mget_200(redis: &Redis, calls: u64) -> anyhow::Result<f64> {
-    let keys = std::iter::repeat_n("k:__rand_int__".to_owned(), 200);
-    run(redis, calls, &std::iter::once("MGET".to_owned()).chain(keys).collect::<Vec<_>>()).await
-}
-
-/// Writes every key that a baseline may draw, each with a number of steps.
-pub(crate) async fn fill(redis: &Redis) -> anyhow::Result<()> {
-    let mut connection = redis::Client::open(redis.url())?.get_multiplexed_async_connection().await?;
-    connection.set_response_timeout(std::time::Duration::from_secs(60));
-    for first in (0..KEYS).step_by(10_000) {
-        let mut set = redis::cmd("MSET");
-        for key in first..first + 10_000 {
-            set.arg(format!("k:{key:012}")).arg(1_000 + key % 20_000);
-        }
-        let () = set.query_async(&mut connection).await?;
-    }
-    Ok(())
-}
-
 async fn run(redis: &Redis, calls: u64, asked: &[String]) -> anyhow::Result<f64> {
     let mut command = Command::new("redis-benchmark");
     command.args(["-h", "127.0.0.1", "-p", &redis.port().to_string(), "--csv", "-c", "8"]);

@@ -1,23 +1,17 @@
-//! The step store on Redis: what a user-day takes of its memory, and how fast friends and batches are read.
+//! The step store on Redis: what a user-day and an id take, and how fast numbers are read.
 
-mod filling;
-mod reading;
+mod fill;
+mod mget;
+mod read;
 
-use anyhow::{Context, ensure};
-use domain::{Day, Uid};
-use step_store::{RedisSteps, StepStore};
+use domain::Day;
 
-use self::{
-    filling::{Ids, fill},
-    reading::{Pick, read},
-};
 use crate::{
     bar::Bar,
-    figures::{middle, per},
+    figures::{per, rate},
     measure::CpuPerUser,
-    redis_benchmark,
+    profile::Profile,
     registry::{Bench, Run, Running},
-    seals::Uids,
     servers::{Durability, Redis},
     stores,
     usage::bytes_by_kind,
@@ -26,73 +20,52 @@ use crate::{
 /// The bench.
 pub(crate) const BENCH: Bench = Bench {
     name: "store",
-    about: "bytes a user-day in Redis, two sources each; reads of 200 random friends against MGET of 200, of a batch of 1,000",
+    about: "bytes of a user-day of two sources and of an id in the step store on Redis; numbers of 200 random friends and of \
+            a batch of 1,000 against MGET of 200 random keys by redis-benchmark",
     users: 1_000_000,
-    memory: 600,
+    memory: 200,
     run: |run| -> Running<'_> { Box::pin(store(run)) },
 };
 
 /// Bytes a user-day, at most.
 const BYTES: f64 = 24.0;
-/// Boards a second to `MGET`s a second, at least.
+/// Of the rate at which MGET reads keys, at least.
 const READS: f64 = 0.9;
-/// Calls of a round; rounds of ours and of the baseline alternate.
-const CALLS: u64 = 20_000;
-const ROUNDS: usize = 3;
+/// Friends of a board.
+const FRIENDS: usize = 200;
+/// Users of a batch, and how far they are apart: shards times slots.
+const BATCH: (usize, u64) = (1_000, 240);
+/// Reports with an id, of which each user gives ten.
+const IDS: u64 = 1_000_000;
 
 async fn store(run: &mut Run<'_>) -> anyhow::Result<()> {
-    let folder = crate::program::folder(run.program)?;
-    let day: Day = "20260607".parse().context("a day")?;
-    let redis = Redis::start(folder.path(), Durability::Memory)?;
-    let steps = RedisSteps::new(stores::access(&redis, Durability::Memory)?);
-    let users = uids(run.users, Uids::Dense);
-    fill(&steps, &users, day, Ids::None).await?;
-    tell_bytes(run, &redis, "bytes_dense", Some(Bar::AtMost(BYTES))).await?;
-    redis_benchmark::fill(&redis).await?;
-    for (name, pick, bar) in [
-        ("read_200_friends", Pick::Random(200), Some(Bar::RatioAtLeast(READS))),
-        ("read_batch_1000", Pick::Batch(1_000), None),
-    ] {
-        let mut rounds = Vec::new();
-        for _ in 0..ROUNDS {
-            let ours = read(&steps, &redis, &users, day, pick, CALLS).await?;
-            let baseline = redis_benchmark::mget_200(&redis, CALLS).await?;
-            rounds.push((ours, baseline));
-        }
-        let ((rate, cpu), baseline) = middle(name, rounds, |((ours, _), baseline)| ours / baseline)?;
-        let baseline = bar.map(|_| baseline);
-        run.tell_against(name, rate, "calls/s", baseline, cpu, bar);
-    }
-    drop((steps, redis));
-    for (uids_kind, ids, name) in
-        [(Uids::Random, Ids::None, "bytes_random_uids"), (Uids::Dense, Ids::Each(8), "bytes_with_ids")]
-    {
-        let redis = Redis::start(folder.path(), Durability::Memory)?;
-        let steps = RedisSteps::new(stores::access(&redis, Durability::Memory)?);
-        fill(&steps, &uids(run.users, uids_kind), day, ids).await?;
-        tell_bytes(run, &redis, name, None).await?;
-    }
-    Ok(())
-}
-
-/// The memory of entries, and of ids where there are some.
-async fn tell_bytes(
-    run: &mut Run<'_>,
-    redis: &Redis,
-    name: &'static str,
-    bar: Option<Bar>,
-) -> anyhow::Result<()> {
-    let mut bytes = bytes_by_kind(&redis.url(), "*").await?;
+    let (folder, users) = (crate::program::folder(run.program)?, run.users);
+    let redis = Redis::start(folder.path(), Durability::Wal)?;
+    let (store, day) = (stores::steps(&redis, Durability::Wal)?, "20260607".parse::<Day>()?);
+    let profile = Profile::begin(&[("redis", redis.pid()), ("bench", std::process::id())])?;
+    let seconds = fill::two_sources(&store, users, day).await?;
+    run.tell("reports_of_totals", rate(2 * users, seconds), "reports/s", profile.per_user(2 * users)?, None);
+    let bytes = bytes_by_kind(&redis.url(), "*").await?;
     eprintln!("bytes by kind of key: {bytes:?}");
-    let entries = bytes.remove("steps").unwrap_or_default();
-    ensure!(entries > 0, "there are no entries");
-    run.tell(name, per(entries, run.users), "bytes/user-day", CpuPerUser::new(), bar);
-    if let Some(ids) = bytes.remove("ids") {
-        run.tell("ids_8_each", per(ids, run.users * 8), "bytes/id", CpuPerUser::new(), None);
+    let pages =
+        bytes.get("steps").copied().unwrap_or_default() + bytes.get("days").copied().unwrap_or_default();
+    run.tell("bytes", per(pages, users), "bytes/user-day", CpuPerUser::new(), Some(Bar::AtMost(BYTES)));
+    let baseline = mget::baseline(&redis, users).await?;
+    for (name, reads) in
+        [("friends", read::friends(users, FRIENDS)), ("batch", read::batches(users, BATCH.0, BATCH.1))]
+    {
+        let numbers = reads.iter().map(Vec::len).sum::<usize>() as u64;
+        let profile = Profile::begin(&[("redis", redis.pid()), ("bench", std::process::id())])?;
+        let seconds = read::all(&store, reads, day).await?;
+        let (ours, cpu) = (rate(numbers, seconds), profile.per_user(numbers)?);
+        run.tell_against(name, ours, "users/s", Some(baseline), cpu, Some(Bar::RatioAtLeast(READS)));
     }
+    let ids = IDS.min(users);
+    let profile = Profile::begin(&[("redis", redis.pid()), ("bench", std::process::id())])?;
+    let seconds = fill::increments(&store, ids, day).await?;
+    run.tell("reports_with_ids", rate(ids, seconds), "reports/s", profile.per_user(ids)?, None);
+    let bytes = bytes_by_kind(&redis.url(), "*:ids:*").await?;
+    let bytes = bytes.get("ids").copied().unwrap_or_default();
+    run.tell("bytes_of_ids", per(bytes, ids), "bytes/id", CpuPerUser::new(), None);
     Ok(())
-}
-
-fn uids(users: u64, kind: Uids) -> Vec<Uid> {
-    (0..users).map(|nth| kind.nth(nth)).collect()
 }

@@ -6,6 +6,7 @@ use anyhow::anyhow;
 use job_queue::{JobQueue, Ladder, RabbitQueue};
 use night_ledger::{NightLedger, RedisLedger};
 use plumbing::{RedisSettings, Span, amqp::AmqpSettings};
+use step_store::{RedisSteps, StepStore};
 
 use crate::servers::{Durability, RabbitMq, Redis};
 
@@ -15,6 +16,11 @@ const PREFIX: &str = "stepcast";
 /// The ledger.
 pub(crate) fn ledger(redis: &Redis, durability: Durability) -> anyhow::Result<Arc<dyn NightLedger>> {
     Ok(Arc::new(RedisLedger::new(access(redis, durability)?)))
+}
+
+/// The step store.
+pub(crate) fn steps(redis: &Redis, durability: Durability) -> anyhow::Result<Arc<dyn StepStore>> {
+    Ok(Arc::new(RedisSteps::new(access(redis, durability)?)))
 }
 
 /// The queue, with the ladder as it is by default.

@@ -75,21 +75,20 @@ pub(crate) async fn push_chunk(
                 if now >= batch.deadline(claimed.entry) {
                     return (Pushed::Closed(Reason::Deadline), Vec::new());
                 }
-                match (user, steps) {
-                    (None, _) => (Pushed::Closed(Reason::Gone), Vec::new()),
-                    (Some(user), _) if !user.consent => (Pushed::Closed(Reason::OptedOut), Vec::new()),
-                    (Some(user), Read::Unreadable) => {
-                        let (uid, day) = (user.uid, batch.day);
-                        tracing::error!(%uid, %day, "the steps of a user cannot be read");
-                        (Pushed::Failed { after: None, maybe: false }, Vec::new())
-                    }
-                    (Some(_), Read::Steps(0)) if campaign.no_steps == NoSteps::Skip => {
-                        (Pushed::Closed(Reason::NoSteps), Vec::new())
-                    }
-                    (Some(user), Read::Steps(steps)) => {
-                        push_user(parts, line, campaign, texts, batch, claimed.entry, user, steps).await
-                    }
+                let user = match user {
+                    None => return (Pushed::Closed(Reason::Gone), Vec::new()),
+                    Some(user) if !user.consent => return (Pushed::Closed(Reason::OptedOut), Vec::new()),
+                    Some(user) => user,
+                };
+                let Read::Steps(steps) = steps else {
+                    let uid = user.uid;
+                    tracing::error!(campaign = %batch.campaign, %uid, "the steps cannot be read: no text can be made");
+                    return (Pushed::Closed(Reason::Text), Vec::new());
+                };
+                if steps == 0 && campaign.no_steps == NoSteps::Skip {
+                    return (Pushed::Closed(Reason::NoSteps), Vec::new());
                 }
+                push_user(parts, line, campaign, texts, batch, claimed.entry, user, steps).await
             };
             // a panic is a failed attempt of this user and nobody else's; how far it got is not known
             let pushed = AssertUnwindSafe(push).catch_unwind().await;

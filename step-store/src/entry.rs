@@ -38,6 +38,16 @@ pub enum Read {
     Unreadable,
 }
 
+impl Kind {
+    /// Its name: `totals`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Increments => "increments",
+            Self::Totals => "totals",
+        }
+    }
+}
+
 impl Entry {
     /// The number of the `Day`: that of the largest source, since a phone and a watch saw the same walk (spec).
     pub fn number(&self) -> u32 {

@@ -1,8 +1,10 @@
 //! What people walked, keyed by `Day`: midnight is a change of key, never a write.
 
-mod bounds;
 mod embedded;
 mod entry;
+mod erased;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod ids;
 mod key;
 mod outbox;
@@ -13,8 +15,10 @@ mod report;
 mod source;
 mod work;
 
+pub use self::redis::RedisSteps;
 use async_trait::async_trait;
 use domain::{Day, Instant, Uid};
+pub use embedded::EmbeddedSteps;
 pub use entry::{Entry, Kind, Read, SourceTotal};
 pub use key::key;
 pub use outbox::{Cursor, Outbox, Position, Totals};
@@ -23,8 +27,6 @@ pub use plumbing::StoreError;
 pub use posting::{Changed, Posting};
 pub use report::{Amount, Refusal, Report, Reported};
 pub use source::{BadReportId, BadSource, ReportId, Source};
-
-pub use self::{embedded::EmbeddedSteps, redis::RedisSteps};
 
 /// Parts that users are dealt to, numbered from 0. A part has one watermark and one sequence of postings.
 pub const PARTS: u32 = 64;
@@ -51,8 +53,8 @@ pub trait StepStore: Send + Sync {
     /// be given again.
     ///
     /// By the spec: a report whose id is known is a repeat, before anything else, whatever `Day` it names now, until 48 h
-    /// after the freeze, and so is a total that is not above the one held. Else it is too late at or before the watermark. A
-    /// source's increments add up and its totals only rise. The number of the `Day` is the largest source. What changes
+    /// after the freeze. Else it is too late at or before the watermark. A source's increments add up and its totals only
+    /// rise; one that is not above what is held is a repeat. The number of the `Day` is the largest source. What changes
     /// a number and the posting of it are one step.
     async fn report(&self, reports: Vec<Report>, now: Instant) -> Result<Vec<Reported>, StoreError>;
 

@@ -23,8 +23,8 @@ pub(crate) use self::fast::number;
 use crate::{Entry, Kind, Source, SourceTotal};
 
 /// How many neighbouring uids share a page. The layout has room for no more: a user is a bit of 32.
-pub(crate) const PAGE: u64 = SLOTS as u64;
-const SLOTS: usize = 32;
+const USERS: usize = 32;
+const PAGE: u64 = USERS as u64;
 
 /// Bytes that are no page.
 #[derive(Clone, Copy, Debug, thiserror::Error, PartialEq, Eq)]

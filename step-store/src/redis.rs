@@ -1,30 +1,42 @@
 mod erasing;
-mod feed;
+mod found;
+mod going;
 mod keys;
-mod reading;
+mod load;
 mod reporting;
 mod scripts;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use domain::{Day, Instant, Uid};
-use plumbing::Redis;
+use plumbing::{Command, Redis};
+use xxhash_rust::xxh3::xxh3_64;
 
+use self::scripts::{FREEZE, OUTBOX, POSITION, POSTED};
 use crate::{
-    Cursor, Entry, Outbox, Position, Read, Report, Reported, StepStore, StoreError, Totals,
-    bounds::check_reports,
+    Cursor, Entry, MOST_REPORTS, Outbox, PARTS, Position, Posting, Read, Report, Reported, StepStore,
+    StoreError, Totals,
+    outbox::{MOST_PAGES, MOST_READ, unreadable},
+    page::Page,
+    part,
 };
 
-/// The step store on Redis, one server or a cluster: its keys are told in `keys`.
+/// The most pages that one command reads, so that none holds up the server for long.
+const MOST_FIELDS: usize = 500;
+
+/// The step store on Redis.
 ///
-/// What comes of reports is worked out here, with the code of every engine, from pages as they were read; a script writes them
-/// only over what was read. It looks at ids, the watermark and erased users in the same step, and tells what it found: then it
-/// is worked out again.
+/// The pages of a part's `Day` are the hash `{prefix}:{region}:{s.<part>}:steps:<day>`; `keys.rs` has every key.
 pub struct RedisSteps {
     redis: Redis,
 }
 
 impl RedisSteps {
-    /// The step store of a server or cluster; nothing is asked of it yet.
+    /// The step store of a server or cluster.
     pub fn new(redis: Redis) -> Self {
         Self { redis }
     }
@@ -33,24 +45,58 @@ impl RedisSteps {
 #[async_trait]
 impl StepStore for RedisSteps {
     async fn report(&self, reports: Vec<Report>, now: Instant) -> Result<Vec<Reported>, StoreError> {
-        check_reports(reports.len())?;
+        if reports.len() > MOST_REPORTS {
+            return Err(StoreError::Full { what: "a call of reports", limit: MOST_REPORTS as u64 });
+        }
         reporting::report(&self.redis, reports, now).await
     }
 
     async fn entry(&self, uid: Uid, day: Day) -> Result<Option<Entry>, StoreError> {
-        reading::entry(&self.redis, uid, day).await
+        let key = keys::pages(&self.redis, part(uid), day);
+        let held = self
+            .redis
+            .read::<Option<Vec<u8>>>(Command::new("HGET").key(key).arg(Page::number_of(uid)))
+            .await?;
+        let Some(held) = held else { return Ok(None) };
+        Ok(value::page(&held).map_err(unreadable)?.entry(uid))
     }
 
     async fn read_many(&self, uids: &[Uid], day: Day) -> Result<Vec<Read>, StoreError> {
-        reading::read_many(&self.redis, uids, day).await
+        let asked = by_page(uids);
+        let (commands, asked): (Vec<_>, Vec<_>) = asked
+            .iter()
+            .flat_map(|(part, pages)| {
+                let pages: Vec<_> = pages.iter().collect();
+                let pieces: Vec<_> = pages.chunks(MOST_FIELDS).map(<[_]>::to_vec).collect();
+                pieces.into_iter().map(move |pages| {
+                    let command = Command::new("HMGET").key(keys::pages(&self.redis, *part, day));
+                    (pages.iter().fold(command, |command, (page, _)| command.arg(*page)), pages)
+                })
+            })
+            .unzip();
+        let answers = self.redis.read_all::<Vec<Option<Vec<u8>>>>(commands).await?;
+        let mut read = vec![Read::Steps(0); uids.len()];
+        for (pages, values) in asked.into_iter().zip(answers) {
+            for ((_, places), held) in pages.into_iter().zip(values) {
+                let Some(held) = held else { continue };
+                for at in places {
+                    read[*at] = value::number(&held, uids[*at]).map_or(Read::Unreadable, Read::Steps);
+                }
+            }
+        }
+        Ok(read)
     }
 
     async fn freeze(&self, to: Instant) -> Result<(), StoreError> {
-        feed::freeze(&self.redis, to).await
+        let raise = |part| FREEZE.call(&[keys::frozen(&self.redis, part)]).arg(to.timestamp_millis());
+        self.redis.write_all::<u8>((0..PARTS).map(raise).collect()).await.map(drop)
     }
 
     async fn frozen_to(&self) -> Result<Option<Instant>, StoreError> {
-        feed::frozen_to(&self.redis).await
+        let ask = |part| Command::new("GET").key(keys::frozen(&self.redis, part));
+        let held = self.redis.read_all::<Option<i64>>((0..PARTS).map(ask).collect()).await?;
+        // none is below any
+        Ok(held.into_iter().min().flatten().and_then(Instant::from_timestamp_millis))
     }
 
     async fn erase(&self, uid: Uid) -> Result<(), StoreError> {
@@ -58,22 +104,56 @@ impl StepStore for RedisSteps {
     }
 
     async fn outbox(&self, part: u32) -> Result<Outbox, StoreError> {
-        feed::outbox(&self.redis, part).await
+        let ask =
+            OUTBOX.call(&[keys::feed(&self.redis, part), keys::outbox(&self.redis, part)]).arg(MOST_READ);
+        let (last, posted, first, postings) = self.redis.read::<(u64, u64, u64, Vec<Vec<u8>>)>(ask).await?;
+        let postings = postings.into_iter().map(|bytes| Posting::new(bytes.into())).collect();
+        Ok(Outbox { first, postings, posted, last })
     }
 
     async fn posted(&self, part: u32, upto: u64) -> Result<(), StoreError> {
-        feed::posted(&self.redis, part, upto).await
+        let forget = POSTED.call(&[keys::feed(&self.redis, part), keys::outbox(&self.redis, part)]).arg(upto);
+        self.redis.write::<u8>(forget).await.map(drop)
     }
 
     async fn position(&self, part: u32) -> Result<Position, StoreError> {
-        feed::position(&self.redis, part).await
+        let ask = POSITION.call(&[keys::feed(&self.redis, part)]);
+        let (history, last) = self.redis.read::<(String, u64)>(ask).await?;
+        Ok(Position { lineage: xxh3_64(history.as_bytes()), last })
     }
 
     async fn totals(&self, part: u32, day: Day, from: Option<Cursor>) -> Result<Totals, StoreError> {
-        reading::totals(&self.redis, part, day, from).await
+        let from = from.map_or(0, |Cursor(from)| from);
+        let scan = Command::new("HSCAN").key(keys::pages(&self.redis, part, day));
+        let scan = scan.arg(from).arg("COUNT").arg(MOST_PAGES);
+        let (next, pages) = self.redis.read::<(u64, Vec<(u64, Vec<u8>)>)>(scan).await?;
+        let mut totals = Vec::new();
+        for (number, held) in pages {
+            if let Ok(page) = value::page(&held) {
+                totals.extend(page.numbers(number));
+            }
+        }
+        Ok(Totals { totals, next: (next != 0).then_some(Cursor(next)) })
     }
 
     async fn days(&self, part: u32) -> Result<Vec<Day>, StoreError> {
-        reading::days(&self.redis, part).await
+        days(&self.redis, part).await
     }
+}
+
+/// The `Day`s of a part, in order.
+async fn days(redis: &Redis, part: u32) -> Result<Vec<Day>, StoreError> {
+    let numbers = redis.read::<Vec<u32>>(Command::new("SMEMBERS").key(keys::days(redis, part))).await?;
+    let mut days: Vec<_> = numbers.into_iter().filter_map(Day::from_number).collect();
+    days.sort_unstable();
+    Ok(days)
+}
+
+/// Places of users by part and page.
+fn by_page(uids: &[Uid]) -> BTreeMap<u32, BTreeMap<u64, Vec<usize>>> {
+    let mut parts = BTreeMap::<_, BTreeMap<_, Vec<_>>>::new();
+    for (at, uid) in uids.iter().enumerate() {
+        parts.entry(part(*uid)).or_default().entry(Page::number_of(*uid)).or_default().push(at);
+    }
+    parts
 }

@@ -59,6 +59,13 @@ pub enum Refusal {
     Unreadable,
 }
 
+impl Report {
+    /// What an operator's import says of a user's `Day`: a total under [`Source::import`].
+    pub fn imported(uid: Uid, day: Day, total: u32, freezes: Instant) -> Self {
+        Self { uid, day, source: Source::import(), amount: Amount::Total(total), id: None, freezes }
+    }
+}
+
 impl Refusal {
     /// Its name, as callers and operators see it: `too_late`.
     pub fn name(self) -> &'static str {

@@ -93,30 +93,28 @@ fn take(page: &mut Page, report: &Report, learnt: &Learnt, adding: usize) -> Rep
     if report.id.is_some_and(|id| learnt.known.contains(&(*uid, id))) {
         return Reported::Repeat(page.number(*uid));
     }
+    if learnt.frozen.is_some_and(|frozen| report.freezes.timestamp_millis() <= frozen) {
+        return Reported::Refused(Refusal::TooLate);
+    }
     let held = page.mark(*uid, source);
     let kind = match report.amount {
         Amount::Add(_) => Kind::Increments,
         Amount::Total(_) => Kind::Totals,
     };
-    let same = held.is_none_or(|held| held.kind == kind);
-    let before = held.map_or(0, |held| held.total);
-    let after = match report.amount {
-        Amount::Add(steps) => before.saturating_add(steps),
-        // it is held, so it is never too late
-        Amount::Total(total) if held.is_some() && same && total <= before => {
-            return Reported::Repeat(page.number(*uid));
-        }
-        Amount::Total(total) => total,
-    };
-    if learnt.frozen.is_some_and(|frozen| report.freezes.timestamp_millis() <= frozen) {
-        return Reported::Refused(Refusal::TooLate);
-    }
-    if !same {
+    if held.is_some_and(|held| held.kind != kind) {
         return Reported::Refused(Refusal::MixedKind);
     }
     if held.is_none() && page.sources(*uid) >= MOST_SOURCES {
         return Reported::Refused(Refusal::TooManySources);
     }
+    let before = held.map_or(0, |held| held.total);
+    let after = match report.amount {
+        Amount::Add(steps) => before.saturating_add(steps),
+        Amount::Total(total) if held.is_some() && total <= before => {
+            return Reported::Repeat(page.number(*uid));
+        }
+        Amount::Total(total) => total,
+    };
     if after > MOST_STEPS {
         return Reported::Refused(Refusal::TooMany);
     }

@@ -5,6 +5,7 @@ mod cli;
 mod commands;
 mod demo;
 mod endings;
+mod freezes;
 mod logs;
 mod ops;
 mod program;

@@ -15,7 +15,7 @@ use plumbing::{Clock, Span};
 use prometheus_client::registry::Registry;
 use sender::channel::{Kind, StubSettings};
 use serde_json::Value;
-use step_store::{Amount, Report, Source};
+use step_store::Report;
 use tempfile::TempDir;
 use tower::ServiceExt;
 
@@ -39,15 +39,9 @@ impl Town {
         let program = open(folder.path(), |_| ()).await;
         let (now, day) = (program.clock.now(), "20260607".parse().unwrap());
         program.parts.directory.apply((1..=users).map(user).collect(), now).await.unwrap();
-        let walked = |uid| Report {
-            uid: Uid(uid),
-            day,
-            source: Source::import(),
-            amount: Amount::Total(5_000),
-            id: None,
-            freezes: now + chrono::TimeDelta::days(1),
-        };
-        program.parts.steps.report((1..=walkers).map(walked).collect(), now).await.unwrap();
+        let freezes = crate::freezes::freezes_everywhere(day);
+        let steps = (1..=walkers).map(|uid| Report::imported(Uid(uid), day, 5_000, freezes)).collect();
+        program.parts.steps.report(steps, now).await.unwrap();
         Self { program, folder }
     }
 

@@ -3,7 +3,7 @@ use std::fmt::Display;
 use super::Redis;
 
 /// Keys of many entries that differ by two numbers, `{prefix}:{region}:{<group>.<part>}:<stem><number>`, one after another
-/// in one piece of memory: a night makes two for every user.
+/// in one piece of memory: a night makes one for every user.
 pub struct EntryKeys {
     /// Up to the part.
     front: String,

@@ -7,6 +7,7 @@ use std::{
 
 use job_queue::{DeadReason, JobQueue, encoding};
 use night_ledger::{Class, Reason};
+use plumbing::redb::{TableDefinition, WriteTransaction};
 use sender::{
     Ended,
     channel::{Fault, Quota},
@@ -255,4 +256,23 @@ async fn one_push_that_is_answered_as_if_the_channel_took_nothing_does_not_stop_
     assert_eq!(rig.work(&batch).await.unwrap(), Ended::Delayed);
     assert_eq!(rig.sums().await.open, 100);
     assert!(rig.parts.lines[&stub()].limits.paused().is_some());
+}
+
+/// One page of steps that cannot be read ends the pushes of its users, and of nobody else.
+#[tokio::test]
+async fn steps_that_cannot_be_read_end_their_users_pushes_alone() {
+    let provider = Provider::new(|_, _| Ok(()));
+    let rig = Rig::new(&provider, settings(), &Quota::default()).await;
+    // the pages of 32 to 63 and of 64 to 95
+    let batch = rig.sealed((60..70).map(user).collect(), |_| 5_000).await;
+    let damage = |to: &WriteTransaction| {
+        let pages: TableDefinition<(u32, u32, u64), &[u8]> = TableDefinition::new("steps.pages");
+        to.open_table(pages)?.insert((1, 20_260_607, 1), &b"rubbish"[..])?;
+        Ok(())
+    };
+    rig.file.write(damage).await.unwrap();
+    assert_eq!(rig.work(&batch).await.unwrap(), Ended::Done);
+    let sums = rig.sums().await;
+    let without_text = sums.reasons[usize::from(Reason::Text.code())];
+    assert_eq!((sums.delivered, without_text, sums.open, provider.count()), (6, 4, 0, 6));
 }

@@ -25,7 +25,7 @@ use sender::{
     channel::{Channel, Fault, Push, Quota},
     work,
 };
-use step_store::{Amount, EmbeddedSteps, Report, Reported, Source};
+use step_store::{EmbeddedSteps, Report};
 use tokio_util::sync::CancellationToken;
 
 use crate::ledger::Flawed;
@@ -139,6 +139,7 @@ pub(crate) struct Rig {
     pub(crate) raw: Arc<EmbeddedQueue>,
     pub(crate) cut: Arc<AtomicBool>,
     pub(crate) ledger: Arc<Flawed>,
+    pub(crate) file: Arc<File>,
     _folder: tempfile::TempDir,
 }
 
@@ -220,7 +221,7 @@ impl Rig {
         let ledger = Arc::new(Flawed::over(EmbeddedLedger::open(Arc::clone(&file)).await.unwrap()));
         let parts = Parts {
             directory: Arc::new(EmbeddedDirectory::open(Arc::clone(&file)).unwrap()),
-            steps: Arc::new(EmbeddedSteps::open(file).unwrap()),
+            steps: Arc::new(EmbeddedSteps::open(Arc::clone(&file)).unwrap()),
             queue: Arc::new(Cut { queue: Arc::clone(&raw), off: Arc::clone(&cut) }),
             ledger: Arc::clone(&ledger) as Arc<dyn night_ledger::NightLedger>,
             campaigns: HashMap::from([(campaign.name.clone(), (campaign, texts))]),
@@ -232,7 +233,7 @@ impl Rig {
             owner: Owner(7),
             guard: Guard::default(),
         };
-        Self { parts: Arc::new(parts), raw, cut, ledger, _folder: folder }
+        Self { parts: Arc::new(parts), raw, cut, ledger, file, _folder: folder }
     }
 
     /// Puts users and their steps in, seals them, and answers the one batch that holds them all.
@@ -254,17 +255,8 @@ impl Rig {
             .await
             .unwrap();
         let freezes = at("2026-06-08T12:05:00Z");
-        let walked = |u: &u64| Report {
-            uid: Uid(*u),
-            day: day(),
-            source: Source::import(),
-            amount: Amount::Total(steps(*u)),
-            id: None,
-            freezes,
-        };
-        let answers =
-            self.parts.steps.report(uids.iter().map(walked).collect(), at("2026-06-07T12:00:00Z")).await;
-        assert!(answers.unwrap().iter().all(|answer| matches!(answer, Reported::Stored(_))));
+        let reports = uids.iter().map(|&u| Report::imported(Uid(u), day(), steps(u), freezes)).collect();
+        self.parts.steps.report(reports, at("2026-06-07T20:00:00Z")).await.unwrap();
         let due = uids.iter().zip(&of);
         let due = due.map(|(&u, &zone)| Due { uid: Uid(u), slot: 0, channel: 0, zone, closed: None });
         let seal = Seal {

@@ -6,16 +6,15 @@ use std::{
     time::Duration,
 };
 
-use async_trait::async_trait;
 use directory::NewUser;
-use domain::{Day, Instant, Uid};
 use job_queue::{Batch, Delivery, JobQueue, encoding};
-use night_ledger::{Brake, NightLedger, StoreError};
+use night_ledger::{Brake, NightLedger};
+use plumbing::{Redis, RedisSettings};
 use sender::{
     Ended,
     channel::{Fault, Quota},
 };
-use step_store::{Cursor, Entry, Outbox, Position, Read, Report, Reported, StepStore, Totals};
+use step_store::RedisSteps;
 use tokio_util::sync::CancellationToken;
 
 use crate::rig::{Provider, Rig, settings, stub, user};
@@ -78,66 +77,13 @@ async fn who_is_published_from_the_record_is_not_set_apart_once_more() {
     assert_eq!((rig.sums().await.delivered, provider.count()), (20, 20));
 }
 
-/// A step store that is away.
-struct Away;
-
-fn away<T>() -> Result<T, StoreError> {
-    Err(StoreError::Unavailable("away on purpose".into()))
-}
-
-#[async_trait]
-impl StepStore for Away {
-    async fn report(&self, _: Vec<Report>, _: Instant) -> Result<Vec<Reported>, StoreError> {
-        away()
-    }
-
-    async fn entry(&self, _: Uid, _: Day) -> Result<Option<Entry>, StoreError> {
-        away()
-    }
-
-    async fn read_many(&self, _: &[Uid], _: Day) -> Result<Vec<Read>, StoreError> {
-        away()
-    }
-
-    async fn freeze(&self, _: Instant) -> Result<(), StoreError> {
-        away()
-    }
-
-    async fn frozen_to(&self) -> Result<Option<Instant>, StoreError> {
-        away()
-    }
-
-    async fn erase(&self, _: Uid) -> Result<(), StoreError> {
-        away()
-    }
-
-    async fn outbox(&self, _: u32) -> Result<Outbox, StoreError> {
-        away()
-    }
-
-    async fn posted(&self, _: u32, _: u64) -> Result<(), StoreError> {
-        away()
-    }
-
-    async fn position(&self, _: u32) -> Result<Position, StoreError> {
-        away()
-    }
-
-    async fn totals(&self, _: u32, _: Day, _: Option<Cursor>) -> Result<Totals, StoreError> {
-        away()
-    }
-
-    async fn days(&self, _: u32) -> Result<Vec<Day>, StoreError> {
-        away()
-    }
-}
-
 /// A store that is away after some were set apart: the rest waits, and is not taken apart at every try.
 #[tokio::test]
 async fn a_batch_whose_paused_users_left_it_does_not_grow_while_a_store_is_away() {
     let provider = Provider::new(|_, _| Ok(()));
     let (mut rig, batch) = half_paused(&provider).await;
-    Arc::get_mut(&mut rig.parts).unwrap().steps = Arc::new(Away);
+    let nowhere = RedisSettings::at(vec!["redis://127.0.0.1:1".to_owned()], "t");
+    Arc::get_mut(&mut rig.parts).unwrap().steps = Arc::new(RedisSteps::new(Redis::new(&nowhere).unwrap()));
     assert_eq!(rig.work(&batch).await.unwrap(), Ended::Delayed);
     assert_eq!(rig.raw.depth(&stub()).await.unwrap().users, Some(40));
     // what has nothing set apart is an error as before, and stays whole

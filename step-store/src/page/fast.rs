@@ -2,7 +2,7 @@ use domain::Uid;
 use plumbing::varint;
 
 use super::{
-    BadPage, SLOTS,
+    BadPage, USERS,
     form::{VERSION, names, take, take_bytes, total, users},
     slot,
 };
@@ -20,7 +20,7 @@ pub(crate) fn number(bytes: &[u8], uid: Uid) -> Result<u32, BadPage> {
         take_bytes(from, length.into())?;
     }
     // how many marks each shape has
-    let mut shapes = [0u8; SLOTS];
+    let mut shapes = [0u8; USERS];
     for place in 0..usize::from(take(from)?) {
         let marks = take(from)?;
         take_bytes(from, usize::from(marks) * 2)?;

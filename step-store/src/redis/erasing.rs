@@ -1,60 +1,80 @@
-use domain::{Day, Instant, Uid};
-use plumbing::{Command, Redis};
+use domain::{Day, Uid};
+use plumbing::{Command, Redis, StoreError};
 
 use super::{
-    keys::Keys,
-    reading::{self, split},
-    reporting::{Found, Writing, command},
+    days,
+    found::Found,
+    keys,
+    load::{Load, Put, Written},
     scripts::ERASED,
+    value,
 };
-use crate::{StoreError, bounds::ERASED_FOR, ids::Epoch, page::Page, part, work::Work};
+use crate::{
+    erased::REFUSED,
+    ids::Epoch,
+    outbox::unreadable,
+    page::{BadPage, Page},
+    part,
+    posting::put_changes,
+};
 
-/// How often a page is worked out again because others changed it in between.
-const MOST_GOES: usize = 100;
+/// How often the pages are read again because others write them meanwhile.
+const MOST_GOES: u32 = 200;
 
-/// Reports of the user are refused from the first step on, so that nothing comes back meanwhile.
+/// Erases a user: first the mark that refuses reports under way, then the entries, then the ids.
 pub(super) async fn erase(redis: &Redis, uid: Uid) -> Result<(), StoreError> {
-    let keys = Keys::of(redis, part(uid));
-    redis.write::<u8>(ERASED.call(&[keys.erased()]).arg(uid.0).arg(ERASED_FOR * 1_000)).await?;
-    let days = reading::days(redis, part(uid)).await?;
-    for day in &days {
-        take_out(redis, uid, *day).await?;
-    }
-    let mut epochs: Vec<_> = days.iter().flat_map(|day| Epoch::each(Epoch::around(*day))).collect();
-    epochs.sort_unstable();
+    let part = part(uid);
+    let mark =
+        ERASED.call(&[keys::erased(redis, part)]).arg(&uid.0.to_le_bytes()).arg(REFUSED.as_secs() * 1_000);
+    redis.write::<u8>(mark).await?;
+    let days = days(redis, part).await?;
+    let unread = erase_entries(redis, uid, &days).await?;
+    let mut epochs: Vec<_> = days.iter().map(|day| Epoch::of(*day)).collect();
     epochs.dedup();
-    let unlink = |epoch: &Epoch| Command::new("UNLINK").key(keys.ids(*epoch, uid));
-    redis.write_all::<u64>(epochs.iter().map(unlink).collect()).await?;
-    Ok(())
+    if !epochs.is_empty() {
+        let keys = epochs.into_iter().map(|epoch| keys::ids(redis, uid, epoch));
+        redis.write::<u64>(keys.fold(Command::new("UNLINK"), Command::key)).await?;
+    }
+    unread.map_or(Ok(()), |bad| Err(unreadable(bad)))
 }
 
-async fn take_out(redis: &Redis, uid: Uid, day: Day) -> Result<(), StoreError> {
-    let (keys, number) = (Keys::of(redis, part(uid)), Page::number_of(uid));
+/// Takes a user out of every page; why one could not be read, if one could not.
+async fn erase_entries(redis: &Redis, uid: Uid, days: &[Day]) -> Result<Option<BadPage>, StoreError> {
+    let (part, number) = (part(uid), Page::number_of(uid));
     for _ in 0..MOST_GOES {
-        let get = Command::new("GET").key(keys.page(day, number));
-        let Some(value) = redis.read::<Option<Vec<u8>>>(get).await? else { return Ok(()) };
-        let page = split(&value).and_then(|(revision, bytes)| Some((revision, Page::decode(bytes).ok()?)));
-        let (revision, mut page) = page.ok_or_else(|| {
-            StoreError::corrupt(
-                "a page of the step store",
-                format!("page {number} of {day}: user {uid} is in it"),
-            )
-        })?;
-        if !page.remove(uid) {
-            return Ok(());
+        let ask = days.iter().map(|day| Command::new("HGET").key(keys::pages(redis, part, *day)).arg(number));
+        let held = redis.read_all::<Option<Vec<u8>>>(ask.collect()).await?;
+        let (mut load, mut posting, mut puts, mut unread) =
+            (Load::new(redis, part), Vec::new(), Vec::new(), None);
+        for (day, held) in days.iter().zip(&held) {
+            let Some(held) = held else { continue };
+            match value::page(held) {
+                Ok(mut page) => {
+                    if page.remove(uid) {
+                        let revision = value::revision(Some(held));
+                        let key = load.key(keys::pages(redis, part, *day));
+                        let value = value::next(revision, &page);
+                        puts.push(Put { key, day: *day, page: number, revision: revision.to_vec(), value });
+                        put_changes(&mut posting, *day, uid, &[(uid, None)]);
+                    }
+                }
+                Err(bad) => unread = Some(bad),
+            }
         }
-        let mut work = Work::default();
-        work.pages.insert(day, page);
-        work.changes.insert(day, vec![(uid, None)]);
-        let revisions = [(day, revision)].into();
-        let writing = Writing { number, revisions: &revisions, work: &work, sets: &[], freezes: None };
-        // there are no ids in it, whose life hangs on the time
-        let write = command(redis, part(uid), &[writing], Instant::UNIX_EPOCH);
-        if redis.write::<Vec<Found>>(write).await?.iter().all(Vec::is_empty) {
-            return Ok(());
+        if puts.is_empty() {
+            return Ok(unread);
+        }
+        load.push(Written {
+            freezes: None,
+            posting,
+            users: Vec::new(),
+            puts,
+            asks: Vec::new(),
+            adds: Vec::new(),
+        });
+        if redis.write::<Vec<Found>>(load.command()).await?.iter().all(Found::nothing) {
+            return Ok(unread);
         }
     }
-    Err(StoreError::Unavailable(
-        "a page of the step store is being changed by others all the time".to_owned(),
-    ))
+    Err(StoreError::Unavailable("others write the same pages of the step store all the time".to_owned()))
 }

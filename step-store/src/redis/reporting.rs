@@ -1,108 +1,107 @@
-mod command;
-mod found;
-mod open;
+use std::collections::{BTreeMap, btree_map::Entry};
 
-use std::{
-    collections::BTreeMap,
-    hash::{BuildHasher, RandomState},
-    time::Duration,
-};
+use domain::{Day, Instant};
+use plumbing::{Command, Redis, StoreError};
 
-use domain::Instant;
-use plumbing::Redis;
+use super::{found::Found, going::Going, keys, load::Load};
+use crate::{Report, Reported, work::units};
 
-pub(super) use self::command::{Found, Writing, command};
-use self::open::Open;
-use super::reading;
-use crate::{Report, Reported, StoreError, work::units};
+/// How often a unit is worked out again because somebody else wrote its pages meanwhile. Each time one of all got through.
+const MOST_GOES: u32 = 200;
 
-/// The most pages one script writes, so that none holds up the server for long.
-const PAGES: usize = 128;
+/// The most pages that one command reads.
+const MOST_FIELDS: usize = 500;
 
-/// How often what comes of reports is worked out again because others changed something in between.
-const MOST_GOES: u32 = 100;
-
-/// Reads the pages, works out what comes of the reports, and writes it where nothing else is found; else again, by what was.
+/// Takes the reports of a call and answers each in its place.
 pub(super) async fn report(
     redis: &Redis,
     reports: Vec<Report>,
     now: Instant,
 ) -> Result<Vec<Reported>, StoreError> {
-    let mut answers = vec![None; reports.len()];
-    let mut open: Vec<_> = units(reports).into_iter().map(Open::new).collect();
-    let mut wanted = BTreeMap::<_, Vec<_>>::new();
-    for unit in &open {
-        unit.days().into_iter().for_each(|day| wanted.entry(day).or_default().push(unit.number()));
-    }
-    let mut found = reading::pages(redis, &wanted).await?;
-    for unit in &mut open {
-        unit.hold(&mut found);
-    }
-    for go in 0..MOST_GOES {
-        // what needs no write has its answers
-        let mut wanting = Vec::with_capacity(open.len());
-        for mut unit in open {
-            if unit.work_out() {
-                wanting.push(unit);
-            } else {
-                unit.answer(&mut answers);
-            }
+    let mut answers: Vec<(usize, Reported)> = Vec::with_capacity(reports.len());
+    let mut going: Vec<_> = units(reports).into_iter().map(Going::new).collect();
+    read(redis, &mut going).await?;
+    for _ in 0..MOST_GOES {
+        going.iter_mut().for_each(Going::work);
+        let (over, left): (Vec<_>, Vec<_>) = going.into_iter().partition(Going::is_over);
+        answers.extend(over.iter().flat_map(Going::answers));
+        going = write(redis, left, &mut answers, now).await?;
+        if going.is_empty() {
+            answers.sort_unstable_by_key(|(place, _)| *place);
+            return Ok(answers.into_iter().map(|(_, answer)| answer).collect());
         }
-        open = match wanting.is_empty() {
-            true => break,
-            false => round(redis, wanting, now, &mut answers).await?,
-        };
-        rest(go).await;
     }
-    let busy = || {
-        StoreError::Unavailable("pages of the step store are being changed by others all the time".to_owned())
-    };
-    answers.into_iter().map(|answer| answer.ok_or_else(busy)).collect()
+    Err(StoreError::Unavailable("others write the same pages of the step store all the time".to_owned()))
 }
 
-/// Writes what was worked out, and answers those with which something stood in the way.
-async fn round(
+/// Reads the values of the pages.
+async fn read(redis: &Redis, going: &mut [Going]) -> Result<(), StoreError> {
+    let mut wanted = BTreeMap::<(u32, Day), Vec<usize>>::new();
+    for (at, one) in going.iter().enumerate() {
+        one.unit
+            .days()
+            .into_iter()
+            .for_each(|day| wanted.entry((one.unit.part(), day)).or_default().push(at));
+    }
+    let wanted: Vec<_> = wanted
+        .iter()
+        .flat_map(|(from, all)| all.chunks(MOST_FIELDS).map(move |places| (*from, places)))
+        .collect();
+    let ask = wanted.iter().map(|((part, day), places)| {
+        let command = Command::new("HMGET").key(keys::pages(redis, *part, *day));
+        places.iter().fold(command, |command, at| command.arg(going[*at].unit.page))
+    });
+    let answers = redis.read_all::<Vec<Option<Vec<u8>>>>(ask.collect()).await?;
+    for (((_, day), places), values) in wanted.into_iter().zip(answers) {
+        for (at, value) in places.iter().zip(values) {
+            if let Some(value) = value {
+                going[*at].held.insert(day, value);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes what is worked out, gathers the answers of what is written, and gives back the rest with what was found.
+async fn write(
     redis: &Redis,
-    wanting: Vec<Open>,
+    going: Vec<Going>,
+    answers: &mut Vec<(usize, Reported)>,
     now: Instant,
-    answers: &mut [Option<Reported>],
-) -> Result<Vec<Open>, StoreError> {
-    let mut parts = BTreeMap::<u32, Vec<Open>>::new();
-    wanting.into_iter().for_each(|unit| parts.entry(unit.part()).or_default().push(unit));
-    let scripts = parts.into_iter().flat_map(|(part, units)| {
-        let mut scripts: Vec<(u32, Vec<Open>)> = Vec::new();
-        for unit in units {
-            match scripts.last_mut() {
-                Some((_, last)) if last.len() < PAGES => last.push(unit),
-                _ => scripts.push((part, vec![unit])),
-            }
+) -> Result<Vec<Going>, StoreError> {
+    let (mut full, mut open) = (Vec::new(), BTreeMap::<u32, (Load, Vec<Going>)>::new());
+    for one in going {
+        let part = one.unit.part();
+        let mut to = match open.entry(part) {
+            Entry::Occupied(held) => held,
+            Entry::Vacant(place) => place.insert_entry((Load::new(redis, part), Vec::new())),
+        };
+        let (load, units) = to.get_mut();
+        one.load(redis, load, now);
+        units.push(one);
+        if load.is_full() {
+            full.push(to.remove());
         }
-        scripts
-    });
-    let scripts: Vec<_> = scripts.collect();
-    let writes = scripts.iter().map(|(part, units)| {
-        command(redis, *part, &units.iter().map(Open::writing).collect::<Vec<_>>(), now)
-    });
-    let told = redis.write_all::<Vec<Found>>(writes.collect()).await?;
-    let mut open = Vec::new();
-    for ((_, units), told) in scripts.into_iter().zip(told) {
-        for (mut unit, found) in units.into_iter().zip(told) {
-            if found.is_empty() {
-                unit.answer(answers);
+    }
+    full.extend(open.into_values());
+    let (loads, sent): (Vec<_>, Vec<_>) = full.into_iter().unzip();
+    let found = redis.write_all::<Vec<Found>>(loads.into_iter().map(Load::command).collect()).await?;
+    let mut left = Vec::new();
+    for (units, found) in sent.into_iter().zip(found) {
+        if units.len() != found.len() {
+            return Err(StoreError::corrupt(
+                "an answer of redis",
+                "it has more or fewer units than were written",
+            ));
+        }
+        for (mut one, found) in units.into_iter().zip(found) {
+            if found.nothing() {
+                answers.extend(one.answers());
             } else {
-                unit.learn(&found)?;
-                open.push(unit);
+                one.learn(found);
+                left.push(one);
             }
         }
     }
-    Ok(open)
-}
-
-/// Waits after some goes in vain, so that writers on one page come apart.
-async fn rest(go: u32) {
-    if go > 2 {
-        // a hasher of its own seed is a die
-        let die = RandomState::new().hash_one(go) % (u64::from(go.min(32)) * 500);
-        tokio::time::sleep(Duration::from_micros(die)).await;
-    }
+    Ok(left)
 }

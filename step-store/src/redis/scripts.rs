@@ -1,19 +1,27 @@
-//! The scripts, each on the keys of one part.
-
 use std::sync::LazyLock;
 
 use plumbing::Script;
 
-macro_rules! script {
-    ($name:ident, $called:literal, $file:literal) => {
-        pub(super) static $name: LazyLock<Script> =
-            LazyLock::new(|| Script::new($called, include_str!(concat!("lua/", $file))));
-    };
-}
+/// Writes units.
+pub(super) static WRITE: LazyLock<Script> =
+    LazyLock::new(|| Script::new("steps.write", include_str!("lua/write.lua")));
 
-script!(REPORT, "steps.report", "report.lua");
-script!(FREEZE, "steps.freeze", "freeze.lua");
-script!(ERASED, "steps.erased", "erased.lua");
-script!(OUTBOX, "steps.outbox", "outbox.lua");
-script!(POSTED, "steps.posted", "posted.lua");
-script!(POSITION, "steps.position", "position.lua");
+/// Reads postings.
+pub(super) static OUTBOX: LazyLock<Script> =
+    LazyLock::new(|| Script::new("steps.outbox", include_str!("lua/outbox.lua")));
+
+/// Forgets postings.
+pub(super) static POSTED: LazyLock<Script> =
+    LazyLock::new(|| Script::new("steps.posted", include_str!("lua/posted.lua")));
+
+/// Tells how far postings are.
+pub(super) static POSITION: LazyLock<Script> =
+    LazyLock::new(|| Script::new("steps.position", include_str!("lua/position.lua")));
+
+/// Raises a watermark.
+pub(super) static FREEZE: LazyLock<Script> =
+    LazyLock::new(|| Script::new("steps.freeze", include_str!("lua/freeze.lua")));
+
+/// Marks a user as erased.
+pub(super) static ERASED: LazyLock<Script> =
+    LazyLock::new(|| Script::new("steps.erased", include_str!("lua/erased.lua")));

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context, bail};
 use chrono::TimeDelta;
-use config::Config;
+use config::{Config, OpsKey};
 use plumbing::{Clock, http};
 use prometheus_client::registry::Registry;
 use tokio::{net::TcpListener, signal::unix::SignalKind, task::JoinSet};
@@ -132,13 +132,15 @@ pub(crate) async fn start(
         program.parts.metrics.register(&mut registry);
     }
     let mut tasks = JoinSet::new();
+    // makes the data folder, where there is none yet
+    let key = config::ops_key(&program.config.data, program.config.ops.key_file.as_deref())?;
     let figures = scheduler.as_ref().map(|scheduler| scheduler.metrics().clone());
     let freezer = match roles.ingest {
         true => Some(ingesting::start(program, &mut registry, &mut tasks, &stop).await?),
         false => None,
     };
     let state = OpsState { freezer, ..OpsState::of(program, figures, registry) };
-    let address = serve(&program.config, state, &mut tasks, stop.clone()).await?;
+    let address = serve(&program.config, key, state, &mut tasks, stop.clone()).await?;
     if let Some(scheduler) = scheduler {
         let (clock, ending) = (Arc::clone(&program.clock), stop.clone());
         // on a thread of its own: while it makes the seals of a night it keeps a core busy, and nobody else's work waits
@@ -157,11 +159,11 @@ pub(crate) async fn start(
 
 async fn serve(
     config: &Config,
+    key: OpsKey,
     state: OpsState,
     tasks: &mut JoinSet<()>,
     stop: CancellationToken,
 ) -> anyhow::Result<SocketAddr> {
-    let key = config::ops_key(&config.data, config.ops.key_file.as_deref())?;
     if key.made {
         tracing::info!(file = %key.path.display(), "an ops key was made; operator commands read it there");
     }

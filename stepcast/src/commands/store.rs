@@ -11,14 +11,11 @@ pub(super) async fn run(config: Config, asked: Store) -> anyhow::Result<Ending> 
     if json {
         return Ok(print_json(&entry));
     }
-    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
-    match entry["steps"].as_u64() {
-        Some(steps) => say!("{} = {steps}", text(&entry["key"])),
-        None => say!("{} is absent", text(&entry["key"])),
-    }
-    for source in entry["sources"].as_array().into_iter().flatten() {
-        let jumped = if source["jumped"] == true { ", jumped" } else { "" };
-        say!("  {} = {} ({}{jumped})", text(&source["source"]), source["total"], text(&source["kind"]));
+    say!("{} = {}", entry["key"].as_str().unwrap_or_default(), entry["steps"]);
+    for one in entry["sources"].as_array().into_iter().flatten() {
+        let text = |field: &str| one[field].as_str().unwrap_or_default().to_owned();
+        let jumped = if one["jumped"] == true { ", jumped" } else { "" };
+        say!("  {}: {} ({}{jumped})", text("source"), one["total"], text("kind"));
     }
     Ok(Ending::Done)
 }

@@ -4,7 +4,9 @@ use anyhow::bail;
 use directory::Applied;
 use domain::{Day, Instant, Zone};
 use sender::Parts;
-use step_store::{Amount, Report, Reported, Source};
+use step_store::{Report, Reported};
+
+use crate::freezes::freezes;
 
 use super::{
     population::{Common, Person, Population},
@@ -42,15 +44,8 @@ pub(super) async fn fill(
         let (mut changes, mut reports) = (Vec::new(), Vec::new());
         for index in first..population.len().min(first + PIECE) {
             let person = population.person(index)?;
-            let edges = person.zone.edges(day);
-            reports.extend(person.steps.zip(edges).map(|(steps, edges)| Report {
-                uid: person.uid,
-                day,
-                source: Source::import(),
-                amount: Amount::Total(steps),
-                id: None,
-                freezes: edges.freezes,
-            }));
+            let freezes = freezes(person.zone, day);
+            reports.extend(person.steps.map(|steps| Report::imported(person.uid, day, steps, freezes)));
             census.count(&person);
             changes.push(person.change(common)?);
         }
@@ -59,9 +54,10 @@ pub(super) async fn fill(
                 bail!("the directory refused a user: {refusal}");
             }
         }
-        let answers = parts.steps.report(reports, now).await?;
-        if answers.iter().any(|answer| matches!(answer, Reported::Refused(_))) {
-            bail!("the step store refused a day: it would pass {} steps", step_store::MOST_STEPS);
+        for reported in parts.steps.report(reports, now).await? {
+            if let Reported::Refused(refusal) = reported {
+                bail!("the step store refused a day: {}", refusal.name());
+            }
         }
         progress.filled(census.users);
     }

@@ -5,18 +5,14 @@ use axum::{
     body::Bytes,
     extract::{Query, State},
 };
-use directory::User;
-use domain::{Day, Instant, Uid, Zone};
+use domain::{Day, Uid};
 use plumbing::http::ApiError;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use step_store::{Amount, Kind, MOST_STEPS, Refusal, Report, Reported, Source};
+use step_store::{Entry, MOST_STEPS, Refusal, Report, Reported};
 
-use super::MOST_ROWS;
-use super::OpsState;
-
-/// The zone in which a `Day` ends last, 12 h behind UTC: that of users who are not in the directory.
-const WESTERNMOST: &str = "Etc/GMT+12";
+use super::{MOST_ROWS, OpsState};
+use crate::freezes::{freezes, freezes_everywhere};
 
 #[derive(Deserialize)]
 pub(super) struct Asked {
@@ -24,27 +20,27 @@ pub(super) struct Asked {
     day: Day,
 }
 
-/// `GET /ops/v1/steps?uid=&day=`: the entry; `steps` is null where there is none.
+/// `GET /ops/v1/steps?uid=&day=`
 pub(super) async fn get(
     State(state): State<Arc<OpsState>>,
     Query(asked): Query<Asked>,
 ) -> Result<Json<Value>, ApiError> {
     let uid: Uid = asked.uid.parse().map_err(|e: domain::BadUid| ApiError::bad("bad_uid", e.to_string()))?;
     let entry = state.parts.steps.entry(uid, asked.day).await?;
-    let sources = entry.iter().flat_map(|entry| &entry.sources).map(|source| {
-        let kind = match source.kind {
-            Kind::Increments => "increments",
-            Kind::Totals => "totals",
-        };
-        json!({ "source": source.source.as_str(), "kind": kind, "total": source.total, "jumped": source.jumped })
-    });
     Ok(Json(json!({
         "key": step_store::key(uid, asked.day),
         "uid": uid.to_string(),
         "day": asked.day,
-        "steps": entry.as_ref().map(step_store::Entry::number),
-        "sources": sources.collect::<Vec<_>>(),
+        "steps": entry.as_ref().map(Entry::number),
+        "sources": entry.as_ref().map(sources),
     })))
+}
+
+fn sources(entry: &Entry) -> Vec<Value> {
+    let shown = entry.sources.iter().map(|one| {
+        json!({ "source": one.source.as_str(), "kind": one.kind.name(), "total": one.total, "jumped": one.jumped })
+    });
+    shown.collect()
 }
 
 /// One row of `POST /ops/v1/steps`.
@@ -56,8 +52,8 @@ struct Row {
     steps: u32,
 }
 
-/// `POST /ops/v1/steps`, NDJSON of `{uid, day, steps}`, at most 10,000: each is the total that the source `import` has of the
-/// user's day, so that a file that comes twice changes nothing.
+/// `POST /ops/v1/steps`, NDJSON of `{uid, day, steps}`, at most 10,000: each is the total of the user's day under the source
+/// `import`. Given twice it is the same.
 pub(super) async fn add(State(state): State<Arc<OpsState>>, body: Bytes) -> Result<Json<Value>, ApiError> {
     let (mut rows, mut places, mut refused) = (Vec::new(), Vec::new(), Vec::new());
     if body.iter().filter(|&&b| b == b'\n').count() > MOST_ROWS {
@@ -74,68 +70,40 @@ pub(super) async fn add(State(state): State<Arc<OpsState>>, body: Bytes) -> Resu
             }
         }
     }
-    let uids: Vec<_> = rows.iter().map(|row| row.uid).collect();
+    let uids: Vec<Uid> = rows.iter().map(|row| row.uid).collect();
     let users = state.parts.directory.users(&uids).await?;
-    let (mut reports, mut reported) = (Vec::new(), Vec::new());
-    for ((row, user), index) in rows.into_iter().zip(&users).zip(places) {
-        match freezes(user.as_ref(), row.day) {
-            Some(freezes) => {
-                reports.push(report(&row, freezes));
-                reported.push(index);
-            }
-            None => {
-                let reason = "this date never was in the user's zone";
-                refused.push(json!({ "index": index, "field": "day", "reason": reason }));
-            }
-        }
-    }
+    let reports = rows.iter().zip(users).map(|(row, user)| {
+        let frozen =
+            user.map_or_else(|| freezes_everywhere(row.day), |user| freezes(user.zone_on(row.day), row.day));
+        Report::imported(row.uid, row.day, row.steps, frozen)
+    });
+    let reports = reports.collect();
     let (mut stored, mut repeats) = (0, 0);
-    for (index, answer) in
-        reported.into_iter().zip(state.parts.steps.report(reports, state.clock.now()).await?)
+    for (index, reported) in
+        places.into_iter().zip(state.parts.steps.report(reports, state.clock.now()).await?)
     {
-        match answer {
+        match reported {
             Reported::Stored(_) => stored += 1,
             Reported::Repeat(_) => repeats += 1,
-            Reported::Refused(why) => {
-                refused.push(json!({ "index": index, "field": field(why), "reason": reason(why) }));
+            Reported::Refused(refusal) => {
+                let (field, reason) = said(refusal);
+                refused.push(json!({ "index": index, "field": field, "reason": reason }));
             }
         }
     }
-    Ok(Json(json!({ "counts": { "stored": stored, "repeat": repeats }, "refused": refused })))
+    Ok(Json(json!({ "counts": { "stored": stored, "repeats": repeats }, "refused": refused })))
 }
 
-fn report(row: &Row, freezes: Instant) -> Report {
-    Report {
-        uid: row.uid,
-        day: row.day,
-        source: Source::import(),
-        amount: Amount::Total(row.steps),
-        id: None,
-        freezes,
-    }
-}
-
-/// When a `Day` freezes for a user; `None` for a date that never was in their zone.
-fn freezes(user: Option<&User>, day: Day) -> Option<Instant> {
-    let zone = match user {
-        Some(user) => user.zone_on(day),
-        None => WESTERNMOST.parse::<Zone>().ok()?,
+/// The field that a refusal is about, and what is said of it.
+fn said(refusal: Refusal) -> (&'static str, String) {
+    let (field, why) = match refusal {
+        Refusal::TooMany => ("steps", format!("the day would pass {MOST_STEPS} steps")),
+        Refusal::TooLate => ("day", "the day is frozen".to_owned()),
+        Refusal::MixedKind => ("steps", "import has given increments for the day".to_owned()),
+        Refusal::TooManySources => ("day", "the day has as many sources as it may have".to_owned()),
+        Refusal::TooManyReports => ("uid", "the user has given too many ids".to_owned()),
+        Refusal::Erased => ("uid", "the user was erased a moment ago".to_owned()),
+        Refusal::Unreadable => ("day", "what the store has of the day cannot be read".to_owned()),
     };
-    Some(zone.edges(day)?.freezes)
-}
-
-fn field(why: Refusal) -> &'static str {
-    match why {
-        Refusal::TooMany => "steps",
-        Refusal::TooLate => "day",
-        _ => "uid",
-    }
-}
-
-fn reason(why: Refusal) -> String {
-    match why {
-        Refusal::TooMany => format!("{}: the day would pass {MOST_STEPS} steps", why.name()),
-        Refusal::TooLate => format!("{}: the day is frozen", why.name()),
-        other => other.name().to_owned(),
-    }
+    (field, format!("{}: {why}", refusal.name()))
 }

@@ -1,4 +1,5 @@
--- How far a part is. KEYS: feed. Answers the server's replication id, which is another one after a start and after a fail-over,
--- and last.
-local id = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
-return {id or '', redis.call('HGET', KEYS[1], 'last') or '0'}
+-- How far a part's postings are, and in which history of the server: it has another name after each start and each change of
+-- the primary.
+-- KEYS: feed. Answers the name of the history, the highest number.
+local name = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
+return { name or '', tonumber(redis.call('HGET', KEYS[1], 'last')) or 0 }

@@ -1,19 +1,15 @@
--- Forgets postings up to a number. KEYS: feed, outbox. ARGV: the number.
-local upto = tonumber(ARGV[1])
-local numbers = redis.call('HMGET', KEYS[1], 'last', 'posted')
-local last, posted = tonumber(numbers[1] or 0), tonumber(numbers[2] or 0)
-if upto > last then
-    return redis.error_reply('ERR it was not posted: there is no posting of this number')
+-- Forgets the postings of a part up to a number.
+-- KEYS: feed, outbox. ARGV: the number.
+local feed = redis.call('HMGET', KEYS[1], 'last', 'posted', 'bytes')
+local last, posted, bytes = tonumber(feed[1]) or 0, tonumber(feed[2]) or 0, tonumber(feed[3]) or 0
+local upto = math.min(tonumber(ARGV[1]), last)
+local gone = upto - (last - redis.call('LLEN', KEYS[2]))
+if gone > 0 then
+  for _, posting in ipairs(redis.call('LPOP', KEYS[2], gone)) do
+    bytes = bytes - #posting
+  end
 end
-local first = last - redis.call('LLEN', KEYS[2]) + 1
-if upto >= first then
-    local gone = 0
-    for _, posting in ipairs(redis.call('LPOP', KEYS[2], upto - first + 1)) do
-        gone = gone + #posting
-    end
-    redis.call('HINCRBY', KEYS[1], 'bytes', -gone)
-end
-if upto > posted then
-    redis.call('HSET', KEYS[1], 'posted', ARGV[1])
+if gone > 0 or upto > posted then
+  redis.call('HSET', KEYS[1], 'posted', math.max(posted, upto), 'bytes', bytes)
 end
 return 1

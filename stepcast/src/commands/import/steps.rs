@@ -9,7 +9,8 @@ use crate::{access::Access, cli::ImportFile, endings::Ending};
 
 const COLUMNS: [&str; 3] = ["uid", "day", "steps"];
 
-/// `stepcast import steps FILE`: CSV with the columns uid, day and steps; each row is the total of the user's day.
+/// `stepcast import steps FILE`: CSV with the columns uid, day and steps; each row is the
+/// total of the user's day under the source `import`.
 pub(in crate::commands) async fn steps(config: Config, asked: ImportFile) -> anyhow::Result<Ending> {
     let name = asked.file.display().to_string();
     let format = asked.format.or_else(|| Format::of_name(&name));
