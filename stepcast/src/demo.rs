@@ -18,6 +18,7 @@ mod settings;
 mod steps;
 mod table;
 mod tally;
+mod walk;
 mod warnings;
 mod words;
 mod zones;
@@ -44,6 +45,7 @@ use self::{
     progress::Progress,
     real::RealData,
     retries::Retries,
+    walk::Walk,
 };
 use crate::{cli, commands, endings::Ending, program::Program};
 
@@ -127,19 +129,23 @@ async fn night(
         .into_iter()
         .next()
         .context("the campaign has no hour today")?;
-    program.clock.move_to(first.at - BEFORE);
+    // it begins with the day, in the zone that comes to it first
+    let midnights = zones::all().filter_map(|zone| Some(zone.edges(day)?.begins));
+    program.clock.move_to(midnights.min().context("the day never was")? - BEFORE);
     let now = program.clock.now();
-    // who opted in only now is due tonight, and in no night before
-    let common = Common { channel, since: now };
-    let census = fill::fill(&program.parts, population, &common, day, now, progress).await?;
+    // who opted in only then is due tonight, and in no night before
+    let common = Common { channel, since: first.at - BEFORE };
+    let (census, waves) = fill::fill(&program.parts, population, &common, day, now, progress).await?;
     progress.begin(census.due());
     let stops = plan::stops(campaign, day, census.zones.iter().copied());
-    play::play(program, &night, campaign.window, &stops, progress).await?;
+    let mut walk = Walk::begin(program, waves).await?;
+    play::play(program, &night, campaign.window, &stops, &mut walk, progress).await?;
+    let day_counts = walk.end(&program.parts, day).await?;
     let seconds = started.elapsed().as_secs_f64();
     let (sums, agrees) = outcome::recounted(&program.parts, &night).await?;
     let tally = tally::tally(&program.parts, &night).await?;
     let retries = Retries::of(&program.parts.metrics).count();
-    Ok((Outcome { night, census, sums, agrees, tally, retries, seconds }, stops))
+    Ok((Outcome { night, census, sums, agrees, day: day_counts, tally, retries, seconds }, stops))
 }
 
 /// The closing table, and an example of a push if there was one.

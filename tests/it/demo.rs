@@ -2,7 +2,7 @@ use rig::{Site, shared_data};
 use serde_json::Value;
 
 /// What the last line of `--json` has, and nothing else.
-const FIELDS: [&str; 14] = [
+const FIELDS: [&str; 19] = [
     "users",
     "due",
     "delivered",
@@ -16,6 +16,11 @@ const FIELDS: [&str; 14] = [
     "open",
     "unknown",
     "duplicates",
+    "reports",
+    "stored",
+    "repeats",
+    "refused",
+    "mismatch",
     "seconds",
 ];
 
@@ -32,9 +37,14 @@ fn holds(told: &Value, users: u64) {
     assert_eq!(count("delivered") + count("suppressed") + count("dead"), count("due"), "{told}");
     assert!(count("delivered") * 10 > count("due") * 8, "{told}");
     assert!(count("due") * 2 > users, "{told}");
-    for zero in ["expired", "missed", "aborted", "rejected", "uncertain", "open", "unknown", "duplicates"] {
+    for zero in
+        ["expired", "missed", "aborted", "rejected", "uncertain", "open", "unknown", "duplicates", "mismatch"]
+    {
         assert_eq!(count(zero), 0, "{zero} in {told}");
     }
+    let [reports, stored, repeats, refused] = ["reports", "stored", "repeats", "refused"].map(count);
+    assert_eq!(stored + repeats + refused, reports, "{told}");
+    assert!(stored > 4 * users && repeats > 0 && refused > 0, "{told}");
     assert!(told["seconds"].as_f64().is_some_and(|s| s > 0.0), "{told}");
 }
 

@@ -4,11 +4,9 @@ use anyhow::bail;
 use directory::Applied;
 use domain::{Day, Instant, Zone};
 use sender::Parts;
-use step_store::{Report, Reported};
-
-use crate::freezes::freezes;
 
 use super::{
+    day::{self, Waves},
     population::{Common, Person, Population},
     progress::Progress,
 };
@@ -29,7 +27,7 @@ pub(super) struct Census {
 /// Users handed to the stores at once.
 const PIECE: usize = 10_000;
 
-/// Puts the population into the directory and their steps of `day` into the step store.
+/// Puts the population into the directory, and answers beside the census what they report of `day`.
 pub(super) async fn fill(
     parts: &Parts,
     population: &Population,
@@ -37,15 +35,14 @@ pub(super) async fn fill(
     day: Day,
     now: Instant,
     progress: &Progress,
-) -> anyhow::Result<Census> {
-    let mut census = Census::default();
+) -> anyhow::Result<(Census, Waves)> {
+    let (mut census, mut waves) = (Census::default(), Waves::new());
     progress.filling(population.len());
     for first in (0..population.len()).step_by(PIECE) {
-        let (mut changes, mut reports) = (Vec::new(), Vec::new());
+        let mut changes = Vec::new();
         for index in first..population.len().min(first + PIECE) {
             let person = population.person(index)?;
-            let freezes = freezes(person.zone, day);
-            reports.extend(person.steps.map(|steps| Report::imported(person.uid, day, steps, freezes)));
+            day::add(&mut waves, &person, day);
             census.count(&person);
             changes.push(person.change(common)?);
         }
@@ -54,14 +51,9 @@ pub(super) async fn fill(
                 bail!("the directory refused a user: {refusal}");
             }
         }
-        for reported in parts.steps.report(reports, now).await? {
-            if let Reported::Refused(refusal) = reported {
-                bail!("the step store refused a day: {}", refusal.name());
-            }
-        }
         progress.filled(census.users);
     }
-    Ok(census)
+    Ok((census, waves))
 }
 
 impl Census {

@@ -5,7 +5,7 @@ use night_ledger::{Line, Sums};
 use sender::Parts;
 use serde_json::{Map, Value, json};
 
-use super::{fill::Census, tally::Tally};
+use super::{fill::Census, tally::Tally, walk::Counts};
 use crate::ops::report;
 
 /// The night as it ended.
@@ -18,6 +18,8 @@ pub(super) struct Outcome {
     pub(super) sums: Sums,
     /// Whether a recount from the claims gives the same.
     pub(super) agrees: bool,
+    /// What came of the day's reports.
+    pub(super) day: Counts,
     /// What the claims tell beside.
     pub(super) tally: Tally,
     /// Tries that failed and were made again.
@@ -27,7 +29,7 @@ pub(super) struct Outcome {
 }
 
 /// The terms of the JSON object, in their order; `users`, `unknown` and `seconds` are not among those of the sums.
-const TERMS: [&str; 14] = [
+const TERMS: [&str; 19] = [
     "users",
     "due",
     "delivered",
@@ -41,6 +43,11 @@ const TERMS: [&str; 14] = [
     "open",
     "unknown",
     "duplicates",
+    "reports",
+    "stored",
+    "repeats",
+    "refused",
+    "mismatch",
     "seconds",
 ];
 
@@ -55,23 +62,33 @@ impl Outcome {
     /// Whether everything is accounted for.
     pub(super) fn whole(&self) -> bool {
         let total = self.sums.total();
-        total.unknown() == 0 && total.open == 0 && self.agrees
+        total.unknown() == 0 && total.open == 0 && self.agrees && self.day.mismatch == 0
     }
 
     /// The object of `--json`, on one line and in the order in which it is documented.
     pub(super) fn json(&self) -> String {
-        let values = values(&self.sums.total(), self.census.users, self.seconds);
+        let values = values(&self.sums.total(), self.census.users, self.day, self.seconds);
         let terms =
             TERMS.iter().map(|term| format!("\"{term}\":{}", values.get(*term).unwrap_or(&Value::Null)));
         format!("{{{}}}", terms.collect::<Vec<_>>().join(","))
     }
 }
 
-fn values(total: &Line, users: u64, seconds: f64) -> Map<String, Value> {
+fn values(total: &Line, users: u64, day: Counts, seconds: f64) -> Map<String, Value> {
     let mut values: Map<_, _> =
         report::terms(total).into_iter().map(|(name, count)| (name.to_owned(), json!(count))).collect();
     values.insert("users".into(), json!(users));
     values.insert("unknown".into(), json!(total.unknown()));
+    let Counts { reports, stored, repeats, refused, mismatch } = day;
+    for (name, count) in [
+        ("reports", reports),
+        ("stored", stored),
+        ("repeats", repeats),
+        ("refused", refused),
+        ("mismatch", mismatch),
+    ] {
+        values.insert(name.into(), json!(count));
+    }
     values.insert("seconds".into(), json!((seconds * 1_000.0).round() / 1_000.0));
     values
 }
@@ -92,6 +109,7 @@ mod tests {
             census: Census { users: 12, ..Census::default() },
             sums,
             agrees: true,
+            day: Counts { reports: 9, stored: 6, repeats: 2, refused: 1, mismatch: 0 },
             tally: Tally::default(),
             retries: 2,
             seconds: 1.23456,
@@ -104,7 +122,8 @@ mod tests {
         assert_eq!(
             text,
             "{\"users\":12,\"due\":10,\"delivered\":7,\"suppressed\":3,\"expired\":0,\"missed\":0,\"aborted\":0,\
-             \"rejected\":0,\"dead\":0,\"uncertain\":0,\"open\":0,\"unknown\":0,\"duplicates\":0,\"seconds\":1.235}"
+             \"rejected\":0,\"dead\":0,\"uncertain\":0,\"open\":0,\"unknown\":0,\"duplicates\":0,\"reports\":9,\"stored\":6,\"repeats\":2,\
+             \"refused\":1,\"mismatch\":0,\"seconds\":1.235}"
         );
         let object: Map<String, Value> = serde_json::from_str(&text).unwrap();
         assert!(object.len() == TERMS.len() && object.values().all(Value::is_number));
@@ -115,6 +134,8 @@ mod tests {
         assert!(outcome(10, 7, 0).whole());
         assert!(!outcome(10, 6, 1).whole(), "open");
         assert!(!outcome(10, 6, 0).whole(), "unknown");
+        let day = Counts { mismatch: 1, ..Counts::default() };
+        assert!(!Outcome { day, ..outcome(10, 7, 0) }.whole(), "a number differs");
         assert!(!Outcome { agrees: false, ..outcome(10, 7, 0) }.whole());
     }
 }

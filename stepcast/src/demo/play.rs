@@ -17,6 +17,7 @@ use super::{
     plan::Stop,
     progress::{Moment, Progress},
     retries::Retries,
+    walk::Walk,
     words::number,
 };
 use crate::program::Program;
@@ -32,6 +33,7 @@ pub(super) async fn play(
     night: &Night,
     window: u32,
     stops: &[Stop],
+    walk: &mut Walk,
     progress: &mut Progress,
 ) -> anyhow::Result<()> {
     let stop = CancellationToken::new();
@@ -40,15 +42,25 @@ pub(super) async fn play(
     let sending = tokio::spawn(sender::run(Arc::clone(&program.parts), stop));
     let ahead = TimeDelta::from_std(program.config.scheduler.prepare_ahead.0)?;
     let retries = Retries::of(&program.parts.metrics);
-    let mut play =
-        Play { program, scheduler: program.whole_scheduler(), night, retries, progress, still: Still::new() };
+    let mut play = Play {
+        program,
+        scheduler: program.whole_scheduler(),
+        night,
+        retries,
+        walk,
+        progress,
+        still: Still::new(),
+    };
     for stop in stops {
         play.stop(stop, ahead, window).await?;
     }
     // past the last deadline the scheduler closes the night
     if let Some(last) = stops.iter().map(|s| s.deadline).max() {
+        play.walk.until(last, play.progress).await?;
         play.step(last).await?;
     }
+    // who was late reports within minutes after midnight
+    play.walk.rest(play.progress).await?;
     drop(guard);
     sending.await?;
     Ok(())
@@ -59,6 +71,7 @@ struct Play<'a> {
     scheduler: Scheduler,
     night: &'a Night,
     retries: Retries,
+    walk: &'a mut Walk,
     progress: &'a mut Progress,
     still: Still,
 }
@@ -76,6 +89,7 @@ struct Left {
 impl Play<'_> {
     /// One instant: its moments, then on until nothing of it is open. Only then the clock may jump on.
     async fn stop(&mut self, stop: &Stop, ahead: TimeDelta, window: u32) -> anyhow::Result<()> {
+        self.walk.until(stop.at - ahead, self.progress).await?;
         let started = RealInstant::now();
         let room = u64::try_from(self.program.parts.settings.batches_at_once)?;
         for moment in stop.moments(ahead, window) {

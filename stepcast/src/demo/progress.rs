@@ -76,6 +76,13 @@ impl Progress {
         self.bar.set_position(users);
     }
 
+    /// It is so late in the day, and so many reports have come.
+    pub(super) fn walking(&self, at: domain::Instant, reports: u64) {
+        let text = format!("{} UTC: {} so far", at.format("%H:%M"), counted(reports, "report"));
+        self.bar.set_prefix(text);
+        self.bar.tick();
+    }
+
     /// The night begins, with so many users due.
     pub(super) fn begin(&self, due: u64) {
         self.bar.set_length(due);

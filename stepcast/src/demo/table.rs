@@ -8,6 +8,7 @@ use super::{
     outcome::Outcome,
     plan::Stop,
     play::of_zones,
+    walk::Counts,
     words::{self, number},
 };
 
@@ -20,6 +21,7 @@ pub(super) fn table(outcome: &Outcome, stops: &[Stop]) -> Result<String, fmt::Er
     let zones: usize = stops.iter().map(|stop| stop.zones.len()).sum();
     let zones = words::counted(u64::try_from(zones).unwrap_or(u64::MAX), "zone");
     writeln!(to, "\nThe night {}: {zones}, played in {:.1} s\n", outcome.night, outcome.seconds)?;
+    day(&mut to, outcome)?;
     rows(&mut to, outcome, stops)?;
     writeln!(to)?;
     sentences(&mut to, outcome)?;
@@ -27,6 +29,18 @@ pub(super) fn table(outcome: &Outcome, stops: &[Stop]) -> Result<String, fmt::Er
     users(&mut to, outcome)?;
     verdict(&mut to, outcome)?;
     Ok(to)
+}
+
+/// What came of the reports of the day.
+fn day(to: &mut String, outcome: &Outcome) -> fmt::Result {
+    let Counts { reports, stored, repeats, refused, mismatch } = outcome.day;
+    let [stored, repeats, refused] = [stored, repeats, refused].map(number);
+    writeln!(to, "  {} over HTTP: {stored} stored, {repeats} repeats,", words::counted(reports, "report"))?;
+    writeln!(to, "  {refused} refused on purpose (absurd, of the future, too late)")?;
+    match mismatch {
+        0 => writeln!(to, "  every user's number is that of a plain recount: mismatch 0\n"),
+        users => writeln!(to, "  NUMBERS THAT A PLAIN RECOUNT DOES NOT GIVE: mismatch {}\n", number(users)),
+    }
 }
 
 fn rows(to: &mut String, outcome: &Outcome, stops: &[Stop]) -> fmt::Result {
@@ -164,9 +178,10 @@ mod tests {
         };
         let night = Night { campaign: campaign.name.clone(), day: "20260607".parse().unwrap() };
         let stops = plan::stops(&campaign, night.day, lines.iter().map(|(name, _)| zone(name)));
+        let day = Counts { reports: 31_000, stored: 29_000, repeats: 1_900, refused: 100, mismatch: 0 };
         let census = Census { users: 1_234_567, opted_out: 4, no_device: 3, ..Census::default() };
         let tally = Tally { by_attempt: vec![2_000, 70, 5], example: None };
-        (Outcome { night, census, sums, agrees, tally, retries: 81, seconds: 9.87 }, stops)
+        (Outcome { night, census, sums, agrees, day, tally, retries: 81, seconds: 9.87 }, stops)
     }
 
     fn line(due: u64, delivered: u64, reasons: &[(Reason, u64)]) -> Line {
