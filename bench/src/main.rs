@@ -23,7 +23,6 @@ mod process;
 mod profile;
 mod program;
 mod receiver;
-mod redis_benchmark;
 mod registry;
 mod report;
 mod roster;

@@ -5,23 +5,28 @@ use axum::{
     extract::{Request, State},
     middleware::{self, Next},
     response::{IntoResponse, Response},
-    routing::{get, post},
+    routing::{get, post, put},
 };
 use plumbing::http::{ApiError, Limits, limited};
 use tokio::sync::Semaphore;
 
-use crate::{Edge, reports, steps};
+use crate::{Edge, people, reports, steps};
 
 /// Requests at work at once; more are turned away rather than held.
 const AT_ONCE: usize = 512;
-/// The bounds of a request; a body is bounded as it is read.
-const LIMITS: Limits = Limits { body: reports::MOST_BODY, at_once: AT_ONCE, time: Duration::from_secs(30) };
+/// The bounds of a request; that of a body is for people, reports have their own.
+const LIMITS: Limits = Limits { body: 256 << 10, at_once: AT_ONCE, time: Duration::from_secs(30) };
 
 /// The whole interface.
 pub fn router(edge: Arc<Edge>) -> Router {
     let router = Router::new()
         .route("/v1/reports", post(reports::post))
         .route("/v1/users/{uid}/steps", get(steps::get))
+        .route(
+            "/v1/users/{uid}",
+            get(people::get).put(people::put).patch(people::patch).delete(people::delete),
+        )
+        .route("/v1/users/{uid}/devices/{channel}", put(people::put_device).delete(people::delete_device))
         .route("/livez", get(|| async { "alive\n" }))
         .with_state(edge);
     let room = Arc::new(Semaphore::new(AT_ONCE));

@@ -46,6 +46,14 @@ impl Caller {
         }
     }
 
+    /// Whether the caller has a key with one of these scopes.
+    pub(crate) fn needs_key(&self, scopes: &[Scope]) -> Result<(), ApiError> {
+        match self {
+            Self::Key { scopes: held, .. } => needs(*held, scopes),
+            Self::User { .. } => Err(forbidden("a user token is not good for this: an API key is wanted")),
+        }
+    }
+
     /// Whether the caller may report at all.
     pub(crate) fn may_report(&self) -> Result<(), ApiError> {
         match self {

@@ -58,7 +58,10 @@ impl Refused {
 impl Item {
     /// An item from its JSON.
     pub(crate) fn read(json: &str) -> Result<Self, Refused> {
-        let fields: Fields<'_> = serde_json::from_str(json).map_err(|_| Refused::field("item"))?;
+        // an array would be taken for the fields in their order
+        let object = json.trim_start().starts_with('{');
+        let fields = serde_json::from_str::<Fields<'_>>(json).ok().filter(|_| object);
+        let fields = fields.ok_or(Refused::field("item"))?;
         let uid = fields.uid.and_then(uid).ok_or(Refused::field("uid"))?;
         let at = fields.at.and_then(instant).ok_or(Refused::field("at"))?;
         let source = fields.source.and_then(text).and_then(|text| text.parse::<Source>().ok());

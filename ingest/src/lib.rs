@@ -10,6 +10,7 @@ mod homes;
 mod item;
 mod metrics;
 mod parts;
+mod people;
 mod placing;
 mod reason;
 mod reports;

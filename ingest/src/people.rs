@@ -1,0 +1,157 @@
+//! `PUT`, `GET`, `PATCH` and `DELETE` of `/v1/users/{uid}`, and of one device.
+
+mod forms;
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    body::Bytes,
+    extract::{Path, State},
+    http::{HeaderMap, StatusCode},
+    response::{IntoResponse, Response},
+};
+use directory::{Applied, Change, Refusal, Scope, UserPatch};
+use domain::{ChannelName, Uid};
+use plumbing::http::ApiError;
+
+use self::forms::{DeviceForm, PatchForm, Shown, UserForm, read};
+use crate::{Edge, caller::Caller};
+
+/// What a back end's key needs to keep people.
+const SCOPES: [Scope; 1] = [Scope::Directory];
+
+/// Makes a user, or changes the record of one: what the body does not name stays.
+pub(crate) async fn put(
+    State(edge): State<Arc<Edge>>,
+    headers: HeaderMap,
+    Path(uid): Path<String>,
+    body: Bytes,
+) -> Result<Response, ApiError> {
+    let uid = allowed(&edge, &headers, &uid, By::Key).await?;
+    let user = read::<UserForm>(&body)?.user(uid).map_err(refusal)?;
+    let applied = edge.parts.directory.apply(vec![Change::Put(user)], edge.parts.clock.now()).await?;
+    let status = match applied.into_iter().next() {
+        Some(Applied::Created) => StatusCode::CREATED,
+        Some(Applied::Refused(why)) => return Err(refusal(why)),
+        _ => StatusCode::OK,
+    };
+    edge.homes.forget(uid);
+    Ok((status, Json(shown(&edge, uid).await?)).into_response())
+}
+
+pub(crate) async fn get(
+    State(edge): State<Arc<Edge>>,
+    headers: HeaderMap,
+    Path(uid): Path<String>,
+) -> Result<Json<Shown>, ApiError> {
+    let uid = allowed(&edge, &headers, &uid, By::KeyOrUser).await?;
+    Ok(Json(shown(&edge, uid).await?))
+}
+
+/// Changes what the body names. A user's own token may change the opt-in alone.
+pub(crate) async fn patch(
+    State(edge): State<Arc<Edge>>,
+    headers: HeaderMap,
+    Path(uid): Path<String>,
+    body: Bytes,
+) -> Result<Json<Shown>, ApiError> {
+    let caller = edge.caller(&headers).await?;
+    let uid = checked(&caller, &uid, By::KeyOrUser)?;
+    let form = read::<PatchForm>(&body)?;
+    if matches!(caller, Caller::User { .. }) && form.names_more_than_consent() {
+        let message =
+            "a user token may change `consent` alone: for the rest a key with the scope directory is wanted";
+        return Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message));
+    }
+    patched(&edge, form.patch(uid).map_err(refusal)?).await
+}
+
+/// Erases a user: the record, and what they walked. May be repeated, also where an answer was lost.
+pub(crate) async fn delete(
+    State(edge): State<Arc<Edge>>,
+    headers: HeaderMap,
+    Path(uid): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    let uid = allowed(&edge, &headers, &uid, By::Key).await?;
+    // the record first: from then on nobody's report is taken for them, and what is under way the store refuses for a minute
+    edge.parts.directory.apply(vec![Change::Delete(uid)], edge.parts.clock.now()).await?;
+    edge.homes.forget(uid);
+    edge.parts.steps.erase(uid).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Registers a device, or registers it again.
+pub(crate) async fn put_device(
+    State(edge): State<Arc<Edge>>,
+    headers: HeaderMap,
+    Path((uid, channel)): Path<(String, String)>,
+    body: Bytes,
+) -> Result<Json<Shown>, ApiError> {
+    let uid = allowed(&edge, &headers, &uid, By::KeyOrUser).await?;
+    let device = read::<DeviceForm>(&body)?.device(&channel).map_err(refusal)?;
+    patched(&edge, UserPatch { device: Some(device), ..UserPatch::of(uid) }).await
+}
+
+/// Takes a device off; its address stands in the body, as it may be of any characters.
+pub(crate) async fn delete_device(
+    State(edge): State<Arc<Edge>>,
+    headers: HeaderMap,
+    Path((uid, channel)): Path<(String, String)>,
+    body: Bytes,
+) -> Result<StatusCode, ApiError> {
+    let uid = allowed(&edge, &headers, &uid, By::KeyOrUser).await?;
+    let channel: ChannelName = channel
+        .parse()
+        .map_err(|why: domain::BadName| ApiError::bad("bad_channel", format!("channel: {}", why.wanted)))?;
+    let address = read::<DeviceForm>(&body)?.address;
+    let now = edge.parts.clock.now();
+    match edge.parts.directory.drop_device(uid, &channel, &address, now).await? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(ApiError::absent("unknown_device", "the user has no such device")),
+    }
+}
+
+/// Who may call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    Key,
+    KeyOrUser,
+}
+
+async fn allowed(edge: &Edge, headers: &HeaderMap, uid: &str, by: By) -> Result<Uid, ApiError> {
+    checked(&edge.caller(headers).await?, uid, by)
+}
+
+fn checked(caller: &Caller, uid: &str, by: By) -> Result<Uid, ApiError> {
+    let uid: Uid = uid.parse().map_err(|why: domain::BadUid| ApiError::bad("bad_uid", why.to_string()))?;
+    if by == By::Key {
+        caller.needs_key(&SCOPES)?;
+    }
+    caller.may(uid, &SCOPES)?;
+    Ok(uid)
+}
+
+async fn patched(edge: &Edge, patch: UserPatch) -> Result<Json<Shown>, ApiError> {
+    let uid = patch.uid;
+    match edge.parts.directory.patch(patch, edge.parts.clock.now()).await? {
+        Applied::Absent => return Err(unknown()),
+        Applied::Refused(why) => return Err(refusal(why)),
+        _ => {}
+    }
+    edge.homes.forget(uid);
+    Ok(Json(shown(edge, uid).await?))
+}
+
+async fn shown(edge: &Edge, uid: Uid) -> Result<Shown, ApiError> {
+    let user = edge.parts.directory.users(&[uid]).await?.into_iter().next().flatten();
+    Ok(Shown::of(&user.ok_or_else(unknown)?))
+}
+
+fn unknown() -> ApiError {
+    ApiError::absent("unknown_user", "there is no such user")
+}
+
+fn refusal(why: Refusal) -> ApiError {
+    ApiError::bad("bad_field", why.to_string())
+}
