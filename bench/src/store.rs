@@ -62,7 +62,7 @@ async fn store(run: &mut Run<'_>) -> anyhow::Result<()> {
     }
     let ids = IDS.min(users);
     let profile = Profile::begin(&[("redis", redis.pid()), ("bench", std::process::id())])?;
-    let seconds = fill::increments(&store, ids, day).await?;
+    let seconds = fill::increments(&store, ids / 10, day).await?;
     run.tell("reports_with_ids", rate(ids, seconds), "reports/s", profile.per_user(ids)?, None);
     let bytes = bytes_by_kind(&redis.url(), "*:ids:*").await?;
     let bytes = bytes.get("ids").copied().unwrap_or_default();

@@ -3,20 +3,23 @@ mod found;
 mod going;
 mod keys;
 mod load;
+mod reading;
 mod reporting;
 mod scripts;
 #[cfg(test)]
 mod tests;
+mod turns;
 mod value;
-
-use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use domain::{Day, Instant, Uid};
 use plumbing::{Command, Redis};
 use xxhash_rust::xxh3::xxh3_64;
 
-use self::scripts::{FREEZE, OUTBOX, POSITION, POSTED};
+use self::{
+    scripts::{FREEZE, OUTBOX, POSITION, POSTED},
+    turns::Turns,
+};
 use crate::{
     Cursor, Entry, MOST_REPORTS, Outbox, PARTS, Position, Posting, Read, Report, Reported, StepStore,
     StoreError, Totals,
@@ -25,20 +28,18 @@ use crate::{
     part,
 };
 
-/// The most pages that one command reads, so that none holds up the server for long.
-const MOST_FIELDS: usize = 500;
-
 /// The step store on Redis.
 ///
 /// The pages of a part's `Day` are the hash `{prefix}:{region}:{s.<part>}:steps:<day>`; `keys.rs` has every key.
 pub struct RedisSteps {
     redis: Redis,
+    turns: Turns,
 }
 
 impl RedisSteps {
     /// The step store of a server or cluster.
     pub fn new(redis: Redis) -> Self {
-        Self { redis }
+        Self { redis, turns: Turns::default() }
     }
 }
 
@@ -48,6 +49,7 @@ impl StepStore for RedisSteps {
         if reports.len() > MOST_REPORTS {
             return Err(StoreError::Full { what: "a call of reports", limit: MOST_REPORTS as u64 });
         }
+        let _turn = self.turns.take(reports.iter().map(|report| part(report.uid))).await;
         reporting::report(&self.redis, reports, now).await
     }
 
@@ -62,29 +64,7 @@ impl StepStore for RedisSteps {
     }
 
     async fn read_many(&self, uids: &[Uid], day: Day) -> Result<Vec<Read>, StoreError> {
-        let asked = by_page(uids);
-        let (commands, asked): (Vec<_>, Vec<_>) = asked
-            .iter()
-            .flat_map(|(part, pages)| {
-                let pages: Vec<_> = pages.iter().collect();
-                let pieces: Vec<_> = pages.chunks(MOST_FIELDS).map(<[_]>::to_vec).collect();
-                pieces.into_iter().map(move |pages| {
-                    let command = Command::new("HMGET").key(keys::pages(&self.redis, *part, day));
-                    (pages.iter().fold(command, |command, (page, _)| command.arg(*page)), pages)
-                })
-            })
-            .unzip();
-        let answers = self.redis.read_all::<Vec<Option<Vec<u8>>>>(commands).await?;
-        let mut read = vec![Read::Steps(0); uids.len()];
-        for (pages, values) in asked.into_iter().zip(answers) {
-            for ((_, places), held) in pages.into_iter().zip(values) {
-                let Some(held) = held else { continue };
-                for at in places {
-                    read[*at] = value::number(&held, uids[*at]).map_or(Read::Unreadable, Read::Steps);
-                }
-            }
-        }
-        Ok(read)
+        reading::read_many(&self.redis, uids, day).await
     }
 
     async fn freeze(&self, to: Instant) -> Result<(), StoreError> {
@@ -147,13 +127,4 @@ async fn days(redis: &Redis, part: u32) -> Result<Vec<Day>, StoreError> {
     let mut days: Vec<_> = numbers.into_iter().filter_map(Day::from_number).collect();
     days.sort_unstable();
     Ok(days)
-}
-
-/// Places of users by part and page.
-fn by_page(uids: &[Uid]) -> BTreeMap<u32, BTreeMap<u64, Vec<usize>>> {
-    let mut parts = BTreeMap::<_, BTreeMap<_, Vec<_>>>::new();
-    for (at, uid) in uids.iter().enumerate() {
-        parts.entry(part(*uid)).or_default().entry(Page::number_of(*uid)).or_default().push(at);
-    }
-    parts
 }
