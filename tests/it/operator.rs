@@ -117,3 +117,33 @@ async fn unknown_names_and_bad_numbers_are_refused_by_name() {
         assert_eq!(status, 400, "{query}: {answer}");
     }
 }
+
+/// A key is told once; a hash of it is kept. One that is revoked lets nobody in.
+#[tokio::test]
+async fn keys_are_made_listed_and_revoked() {
+    let site = Site::new("");
+    let running = site.start(BEFORE).await;
+    let key = site
+        .command(&["key", "add", "--scope", "reports", "--scope", "boards", "--name", "gate"])
+        .await
+        .expect(0);
+    let key = key.stdout.strip_suffix('\n').unwrap().to_owned();
+    let list = site.command(&["key", "list"]).await.expect(0).stdout;
+    let id = key.split('.').nth(1).unwrap();
+    assert!(list.contains(id) && list.contains("reports,boards") && list.contains("gate"), "{list}");
+    assert!(!list.contains(key.rsplit('.').next().unwrap()), "the list tells the secret");
+    let address = std::fs::read_to_string(site.data().join("ingest.addr")).unwrap();
+    let gateway = rig::Gateway::new(&format!("http://{}", address.trim()), &key);
+    assert_eq!(gateway.post_once(&[]).await, Ok(Vec::new()));
+    site.command(&["key", "revoke", id]).await.expect(0);
+    let refused = Err(rig::Turned::Away(401, None));
+    rig::until("the key to be refused", rig::MOST, async || {
+        (gateway.post_once(&[]).await == refused).then_some(())
+    })
+    .await;
+    let unknown = site.command(&["key", "revoke", id]).await.expect(1);
+    assert!(unknown.stderr.contains("no API key with this id"), "{unknown}");
+    let bad = site.command(&["key", "add", "--scope", "everything"]).await.expect(2);
+    assert!(bad.stderr.contains("reports, directory, boards or ops"), "{bad}");
+    assert_eq!(running.stop().await.code(), Some(0));
+}

@@ -83,8 +83,9 @@ impl Gateway {
 
 fn body(items: &[Item]) -> String {
     let mut body = String::with_capacity(items.len() * 110);
+    body.push('[');
     for (at, item) in items.iter().enumerate() {
-        body.push(if at == 0 { '[' } else { ',' });
+        body.push_str(if at == 0 { "" } else { "," });
         item.write(&mut body);
     }
     body.push(']');
