@@ -13,6 +13,7 @@ mod enqueue;
 mod figures;
 mod growth;
 mod hour;
+mod ingest;
 mod measure;
 mod memory;
 mod night;

@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 
 use crate::{
     bar::Bar,
-    claims, embedded, enqueue,
+    claims, embedded, enqueue, ingest,
     measure::{CpuPerUser, Measure},
     night, peers,
     report::Report,
@@ -16,8 +16,16 @@ use crate::{
 };
 
 /// All benches.
-pub(crate) const BENCHES: [Bench; 7] =
-    [claims::BENCH, embedded::BENCH, enqueue::BENCH, night::BENCH, peers::BENCH, roster::BENCH, store::BENCH];
+pub(crate) const BENCHES: [Bench; 8] = [
+    claims::BENCH,
+    embedded::BENCH,
+    enqueue::BENCH,
+    ingest::BENCH,
+    night::BENCH,
+    peers::BENCH,
+    roster::BENCH,
+    store::BENCH,
+];
 
 /// A bench.
 pub(crate) struct Bench {

@@ -7,10 +7,10 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post, put},
 };
-use plumbing::http::{ApiError, Limits, limited};
+use plumbing::http::{ApiError, Limits, json_errors, limited};
 use tokio::sync::Semaphore;
 
-use crate::{Edge, people, reports, steps};
+use crate::{Edge, openapi, people, reports, steps};
 
 /// Requests at work at once; more are turned away rather than held.
 const AT_ONCE: usize = 512;
@@ -27,10 +27,11 @@ pub fn router(edge: Arc<Edge>) -> Router {
             get(people::get).put(people::put).patch(people::patch).delete(people::delete),
         )
         .route("/v1/users/{uid}/devices/{channel}", put(people::put_device).delete(people::delete_device))
+        .route("/openapi.json", get(openapi::get))
         .route("/livez", get(|| async { "alive\n" }))
         .with_state(edge);
     let room = Arc::new(Semaphore::new(AT_ONCE));
-    limited(router, LIMITS).layer(middleware::from_fn_with_state(room, admit))
+    json_errors(limited(router, LIMITS).layer(middleware::from_fn_with_state(room, admit)))
 }
 
 /// Turns away what there is no room for, before anything of it is read.

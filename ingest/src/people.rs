@@ -16,12 +16,30 @@ use domain::{ChannelName, Uid};
 use plumbing::http::ApiError;
 
 use self::forms::{DeviceForm, PatchForm, Shown, UserForm, read};
-use crate::{Edge, caller::Caller};
+use crate::{Edge, caller::Caller, openapi::Error};
 
 /// What a back end's key needs to keep people.
 const SCOPES: [Scope; 1] = [Scope::Directory];
 
 /// Makes a user, or changes the record of one: what the body does not name stays.
+#[utoipa::path(
+    put,
+    path = "/v1/users/{uid}",
+    tag = "people",
+    params(("uid" = String, Path, description = "the user")),
+    request_body = UserForm,
+    responses(
+        (status = 200, body = Shown, description = "the user"),
+        (status = 201, body = Shown, description = "the user was made"),
+        (status = 400, body = Error, description = "a field or the body is wrong"),
+        (status = 401, body = Error, description = "no key or token that is known"),
+        (status = 403, body = Error, description = "not what this key or token is good for"),
+        (status = 413, body = Error, description = "the body is too large"),
+        (status = 429, body = Error, description = "this caller sends too much: see Retry-After"),
+        (status = 503, body = Error, description = "no room, or the store is away: see Retry-After"),
+    ),
+    security(("bearer" = []))
+)]
 pub(crate) async fn put(
     State(edge): State<Arc<Edge>>,
     headers: HeaderMap,
@@ -40,6 +58,24 @@ pub(crate) async fn put(
     Ok((status, Json(shown(&edge, uid).await?)).into_response())
 }
 
+/// A user's record.
+#[utoipa::path(
+    get,
+    path = "/v1/users/{uid}",
+    tag = "people",
+    params(("uid" = String, Path, description = "the user")),
+    responses(
+        (status = 200, body = Shown, description = "the user"),
+        (status = 400, body = Error, description = "a field or the body is wrong"),
+        (status = 401, body = Error, description = "no key or token that is known"),
+        (status = 403, body = Error, description = "not what this key or token is good for"),
+        (status = 404, body = Error, description = "there is no such user"),
+        (status = 413, body = Error, description = "the body is too large"),
+        (status = 429, body = Error, description = "this caller sends too much: see Retry-After"),
+        (status = 503, body = Error, description = "no room, or the store is away: see Retry-After"),
+    ),
+    security(("bearer" = []))
+)]
 pub(crate) async fn get(
     State(edge): State<Arc<Edge>>,
     headers: HeaderMap,
@@ -50,6 +86,24 @@ pub(crate) async fn get(
 }
 
 /// Changes what the body names. A user's own token may change the opt-in alone.
+#[utoipa::path(
+    patch,
+    path = "/v1/users/{uid}",
+    tag = "people",
+    params(("uid" = String, Path, description = "the user")),
+    request_body = PatchForm,
+    responses(
+        (status = 200, body = Shown, description = "the user"),
+        (status = 400, body = Error, description = "a field or the body is wrong"),
+        (status = 401, body = Error, description = "no key or token that is known"),
+        (status = 403, body = Error, description = "not what this key or token is good for"),
+        (status = 404, body = Error, description = "there is no such user"),
+        (status = 413, body = Error, description = "the body is too large"),
+        (status = 429, body = Error, description = "this caller sends too much: see Retry-After"),
+        (status = 503, body = Error, description = "no room, or the store is away: see Retry-After"),
+    ),
+    security(("bearer" = []))
+)]
 pub(crate) async fn patch(
     State(edge): State<Arc<Edge>>,
     headers: HeaderMap,
@@ -68,6 +122,22 @@ pub(crate) async fn patch(
 }
 
 /// Erases a user: the record, and what they walked. May be repeated, also where an answer was lost.
+#[utoipa::path(
+    delete,
+    path = "/v1/users/{uid}",
+    tag = "people",
+    params(("uid" = String, Path, description = "the user")),
+    responses(
+        (status = 204, description = "done"),
+        (status = 400, body = Error, description = "a field or the body is wrong"),
+        (status = 401, body = Error, description = "no key or token that is known"),
+        (status = 403, body = Error, description = "not what this key or token is good for"),
+        (status = 413, body = Error, description = "the body is too large"),
+        (status = 429, body = Error, description = "this caller sends too much: see Retry-After"),
+        (status = 503, body = Error, description = "no room, or the store is away: see Retry-After"),
+    ),
+    security(("bearer" = []))
+)]
 pub(crate) async fn delete(
     State(edge): State<Arc<Edge>>,
     headers: HeaderMap,
@@ -82,6 +152,24 @@ pub(crate) async fn delete(
 }
 
 /// Registers a device, or registers it again.
+#[utoipa::path(
+    put,
+    path = "/v1/users/{uid}/devices/{channel}",
+    tag = "people",
+    params(("uid" = String, Path, description = "the user"), ("channel" = String, Path, description = "the channel")),
+    request_body = DeviceForm,
+    responses(
+        (status = 200, body = Shown, description = "the user"),
+        (status = 400, body = Error, description = "a field or the body is wrong"),
+        (status = 401, body = Error, description = "no key or token that is known"),
+        (status = 403, body = Error, description = "not what this key or token is good for"),
+        (status = 404, body = Error, description = "there is no such user"),
+        (status = 413, body = Error, description = "the body is too large"),
+        (status = 429, body = Error, description = "this caller sends too much: see Retry-After"),
+        (status = 503, body = Error, description = "no room, or the store is away: see Retry-After"),
+    ),
+    security(("bearer" = []))
+)]
 pub(crate) async fn put_device(
     State(edge): State<Arc<Edge>>,
     headers: HeaderMap,
@@ -94,6 +182,24 @@ pub(crate) async fn put_device(
 }
 
 /// Takes a device off; its address stands in the body, as it may be of any characters.
+#[utoipa::path(
+    delete,
+    path = "/v1/users/{uid}/devices/{channel}",
+    tag = "people",
+    params(("uid" = String, Path, description = "the user"), ("channel" = String, Path, description = "the channel")),
+    request_body = DeviceForm,
+    responses(
+        (status = 204, description = "done"),
+        (status = 400, body = Error, description = "a field or the body is wrong"),
+        (status = 401, body = Error, description = "no key or token that is known"),
+        (status = 403, body = Error, description = "not what this key or token is good for"),
+        (status = 404, body = Error, description = "there is no such user or device"),
+        (status = 413, body = Error, description = "the body is too large"),
+        (status = 429, body = Error, description = "this caller sends too much: see Retry-After"),
+        (status = 503, body = Error, description = "no room, or the store is away: see Retry-After"),
+    ),
+    security(("bearer" = []))
+)]
 pub(crate) async fn delete_device(
     State(edge): State<Arc<Edge>>,
     headers: HeaderMap,

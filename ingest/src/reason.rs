@@ -1,7 +1,8 @@
 use step_store::Refusal;
 
 /// Why an item is refused. The names stay the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, utoipa::ToSchema)]
+#[schema(rename_all = "snake_case")]
 pub enum Reason {
     /// A field is missing or wrong; `field` tells which.
     Malformed,

@@ -17,6 +17,7 @@ use crate::{
     answer::{self, Result as ItemResult},
     caller::Caller,
     item::{Item, Refused},
+    openapi::{Answered, Error, ItemForm},
     placing::Placing,
 };
 
@@ -25,6 +26,23 @@ pub(crate) const MOST_ITEMS: usize = 10_000;
 pub(crate) const MOST_BODY: usize = 8 << 20;
 
 /// A JSON array of items, or NDJSON by its content type. Each is answered in its place.
+#[utoipa::path(
+    post,
+    path = "/v1/reports",
+    tag = "reports",
+    request_body = Vec<ItemForm>,
+    responses(
+        (status = 200, body = Answered, description = "what came of each item"),
+        (status = 400, body = Error, description = "a field or the body is wrong"),
+        (status = 401, body = Error, description = "no key or token that is known"),
+        (status = 403, body = Error, description = "not what this key or token is good for"),
+        (status = 415, body = Error, description = "a content-encoding that is not taken"),
+        (status = 413, body = Error, description = "the body is too large"),
+        (status = 429, body = Error, description = "this caller sends too much: see Retry-After"),
+        (status = 503, body = Error, description = "no room, or the store is away: see Retry-After"),
+    ),
+    security(("bearer" = []))
+)]
 pub(crate) async fn post(
     State(edge): State<Arc<Edge>>,
     headers: HeaderMap,

@@ -12,8 +12,9 @@ use domain::{Day, Uid};
 use plumbing::http::ApiError;
 use serde::{Deserialize, Serialize};
 use step_store::Kind;
+use utoipa::ToSchema;
 
-use crate::Edge;
+use crate::{Edge, openapi::Error};
 
 #[derive(Deserialize)]
 pub(crate) struct Asked {
@@ -21,9 +22,10 @@ pub(crate) struct Asked {
 }
 
 /// One user's `Day`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Steps {
     uid: String,
+    #[schema(value_type = String)]
     day: Day,
     /// The number; null where nobody reported, which is not 0.
     steps: Option<u32>,
@@ -33,14 +35,33 @@ pub(crate) struct Steps {
     frozen: bool,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 struct Source {
     source: String,
+    #[schema(value_type = String)]
     kind: &'static str,
     total: u32,
     jumped: bool,
 }
 
+/// One user's number of a day, and what it is made of.
+#[utoipa::path(
+    get,
+    path = "/v1/users/{uid}/steps",
+    tag = "reports",
+    params(("uid" = String, Path, description = "the user"), ("day" = String, Query, description = "a date, such as 20260607")),
+    responses(
+        (status = 200, body = Steps, description = "the day"),
+        (status = 400, body = Error, description = "a field or the body is wrong"),
+        (status = 401, body = Error, description = "no key or token that is known"),
+        (status = 403, body = Error, description = "not what this key or token is good for"),
+        (status = 404, body = Error, description = "there is no such user"),
+        (status = 413, body = Error, description = "the body is too large"),
+        (status = 429, body = Error, description = "this caller sends too much: see Retry-After"),
+        (status = 503, body = Error, description = "no room, or the store is away: see Retry-After"),
+    ),
+    security(("bearer" = []))
+)]
 pub(crate) async fn get(
     State(edge): State<Arc<Edge>>,
     headers: HeaderMap,

@@ -7,6 +7,7 @@ mod batch;
 mod dead_letter;
 mod embedded;
 pub mod encoding;
+mod feed;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -20,6 +21,7 @@ pub use batch::{Batch, BatchEntry, BatchZone, MOST_UIDS};
 pub use dead_letter::{DeadId, DeadLetter, DeadReason, MOST_DETAIL, UnknownReason};
 use domain::{ChannelName, Instant};
 pub use embedded::{EmbeddedQueue, Limits};
+pub use feed::{EmbeddedFeed, Feed, FeedMessage, MOST_MESSAGE, MOST_POSTINGS, RabbitFeed, Subscription};
 pub use ladder::{BadLadder, Ladder, MOST_STEPS};
 pub use plumbing::{StoreError, amqp::AmqpSettings};
 pub use rabbitmq::RabbitQueue;

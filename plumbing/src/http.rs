@@ -6,6 +6,7 @@ mod body;
 mod budget;
 mod decoding;
 mod error;
+mod json_errors;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +23,7 @@ pub use self::{
     body::read_body,
     budget::Budget,
     error::ApiError,
+    json_errors::json_errors,
 };
 
 /// What bounds the requests to a router.

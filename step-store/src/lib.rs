@@ -16,6 +16,8 @@ mod source;
 mod work;
 
 pub use self::redis::RedisSteps;
+use std::time::Duration;
+
 use async_trait::async_trait;
 use domain::{Day, Instant, Uid};
 pub use embedded::EmbeddedSteps;
@@ -80,6 +82,10 @@ pub trait StepStore: Send + Sync {
 
     /// Forgets the postings of a part up to this number.
     async fn posted(&self, part: u32, upto: u64) -> Result<(), StoreError>;
+
+    /// Takes the lease on posting what the outboxes hold, or renews it; whether `owner` has it. It saves work and no more: where
+    /// two post, readers hear what they know already.
+    async fn may_post(&self, owner: u64, term: Duration) -> Result<bool, StoreError>;
 
     /// How far a part's postings are.
     async fn position(&self, part: u32) -> Result<Position, StoreError>;

@@ -11,13 +11,15 @@ mod tests;
 mod turns;
 mod value;
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use domain::{Day, Instant, Uid};
 use plumbing::{Command, Redis};
 use xxhash_rust::xxh3::xxh3_64;
 
 use self::{
-    scripts::{FREEZE, OUTBOX, POSITION, POSTED},
+    scripts::{FREEZE, LEASE, OUTBOX, POSITION, POSTED},
     turns::Turns,
 };
 use crate::{
@@ -94,6 +96,12 @@ impl StepStore for RedisSteps {
     async fn posted(&self, part: u32, upto: u64) -> Result<(), StoreError> {
         let forget = POSTED.call(&[keys::feed(&self.redis, part), keys::outbox(&self.redis, part)]).arg(upto);
         self.redis.write::<u8>(forget).await.map(drop)
+    }
+
+    async fn may_post(&self, owner: u64, term: Duration) -> Result<bool, StoreError> {
+        let term = u64::try_from(term.as_millis()).unwrap_or(u64::MAX);
+        let take = LEASE.call(&[keys::lease(&self.redis)]).arg(owner).arg(term);
+        Ok(self.redis.write::<u8>(take).await? == 1)
     }
 
     async fn position(&self, part: u32) -> Result<Position, StoreError> {

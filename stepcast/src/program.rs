@@ -12,8 +12,8 @@ use std::{
 use anyhow::Context;
 use config::Config;
 use directory::{ApiKeys, KeyRing};
-use ingest::{Edge, Freezer};
-use job_queue::Ladder;
+use ingest::{Edge, Freezer, Publisher};
+use job_queue::{Feed, Ladder};
 pub(crate) use lookout::{Check, Found, Lookout, RefusedStores};
 use night_ledger::Owner;
 use opening::{PATIENCE, open_file};
@@ -33,6 +33,8 @@ pub(crate) struct Program {
     pub(crate) parts: Arc<Parts>,
     /// Who may call the HTTP interfaces.
     pub(crate) keys: Arc<dyn ApiKeys>,
+    /// What carries changes of totals to those that keep a copy.
+    feed: Arc<dyn Feed>,
     /// What looks after shared stores.
     pub(crate) lookout: Option<Arc<Lookout>>,
     /// What embedded stores lie in.
@@ -107,9 +109,9 @@ impl Program {
             owner,
             guard: guard.clone(),
         });
-        let keys = stores.keys;
+        let (keys, feed) = (stores.keys, stores.feed);
         let lookout = stores.check.map(|check| Arc::new(Lookout::new(check, guard)));
-        Ok(Self { config, clock, parts, keys, lookout, file, owner })
+        Ok(Self { config, clock, parts, keys, feed, lookout, file, owner })
     }
 
     /// Waits until the data file can no longer be written: the process has to end then. Shared stores have no such end.
@@ -162,6 +164,11 @@ impl Program {
             settings: self.config.ingest.clone(),
             metrics: ingest::Metrics::default(),
         })
+    }
+
+    /// What publishes changes of totals.
+    pub(crate) fn publisher(&self) -> Publisher {
+        Publisher::new(Arc::clone(&self.parts.steps), Arc::clone(&self.feed), self.owner.0)
     }
 
     /// What freezes days.

@@ -2,6 +2,7 @@
 //! answered as stored is recounted plainly and has to be what the program holds.
 
 mod durability;
+mod feed;
 mod load;
 mod midnight;
 mod overload;

@@ -9,6 +9,7 @@
 mod bad_days;
 mod compose;
 mod configuration;
+mod copy;
 mod day;
 mod demo;
 mod failures;
@@ -17,6 +18,7 @@ mod imports;
 mod kill;
 mod night;
 mod one_shot;
+mod openapi;
 mod operator;
 mod rubbish;
 mod stopping;

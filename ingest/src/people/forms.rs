@@ -5,9 +5,10 @@ use directory::{NewDevice, NewUser, Refusal, User, UserPatch};
 use domain::{Instant, Uid};
 use plumbing::http::ApiError;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use utoipa::ToSchema;
 
 /// A user as a back end puts them.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UserForm {
     zone: String,
@@ -20,7 +21,7 @@ pub(crate) struct UserForm {
 }
 
 /// What is to change of a user.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PatchForm {
     zone: Option<String>,
@@ -31,7 +32,7 @@ pub(crate) struct PatchForm {
 }
 
 /// A device in a user's list.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct DeviceOf {
     channel: String,
@@ -39,29 +40,32 @@ struct DeviceOf {
 }
 
 /// A device on the channel that the path names.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DeviceForm {
     pub(crate) address: String,
 }
 
 /// A user as they are shown.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Shown {
     uid: String,
+    #[schema(value_type = String)]
     zone: &'static str,
     region: String,
     language: String,
     consent: bool,
+    #[schema(value_type = String, format = DateTime)]
     consent_at: Instant,
     name: String,
     devices: Vec<ShownDevice>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 struct ShownDevice {
     channel: String,
     address: String,
+    #[schema(value_type = String, format = DateTime)]
     registered_at: Instant,
 }
 

@@ -5,6 +5,7 @@
 mod delivery;
 mod embedded;
 mod engine;
+mod feed;
 mod keeping;
 mod ladder;
 mod load;

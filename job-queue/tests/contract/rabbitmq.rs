@@ -64,7 +64,7 @@ impl Rabbit {
 }
 
 /// The broker that the environment names by a variable, with a prefix that nobody else has.
-fn settings(variable: &str) -> AmqpSettings {
+pub(crate) fn settings(variable: &str) -> AmqpSettings {
     #[allow(clippy::disallowed_methods, reason = "tests are told so where the servers are")]
     let url = std::env::var(variable).unwrap();
     let prefix = format!("contract-{:016x}", RandomState::new().hash_one(0u8));

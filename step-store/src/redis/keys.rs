@@ -37,6 +37,11 @@ pub(super) fn feed(redis: &Redis, part: u32) -> String {
     redis.key(format_args!("s.{part}"), "feed")
 }
 
+/// A string: who posts what the outboxes hold. It is one for all parts, and lies with the first of them.
+pub(super) fn lease(redis: &Redis) -> String {
+    redis.key("s.0", "feed_lease")
+}
+
 /// A list: the postings up to `last`.
 pub(super) fn outbox(redis: &Redis, part: u32) -> String {
     redis.key(format_args!("s.{part}"), "outbox")

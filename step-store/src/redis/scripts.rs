@@ -18,6 +18,10 @@ pub(super) static POSTED: LazyLock<Script> =
 pub(super) static POSITION: LazyLock<Script> =
     LazyLock::new(|| Script::new("steps.position", include_str!("lua/position.lua")));
 
+/// Takes or renews the lease on posting.
+pub(super) static LEASE: LazyLock<Script> =
+    LazyLock::new(|| Script::new("steps.lease", include_str!("lua/lease.lua")));
+
 /// Raises a watermark.
 pub(super) static FREEZE: LazyLock<Script> =
     LazyLock::new(|| Script::new("steps.freeze", include_str!("lua/freeze.lua")));

@@ -4,7 +4,7 @@ use anyhow::{Context, anyhow, bail};
 use config::{Config, Queue, Stores};
 use directory::{ApiKeys, Directory, EmbeddedApiKeys, EmbeddedDirectory, RedisApiKeys, RedisDirectory};
 use futures_util::FutureExt;
-use job_queue::{EmbeddedQueue, JobQueue, Ladder, Limits, RabbitQueue};
+use job_queue::{EmbeddedFeed, EmbeddedQueue, Feed, JobQueue, Ladder, Limits, RabbitFeed, RabbitQueue};
 use night_ledger::{EmbeddedLedger, NightLedger, RedisLedger};
 use plumbing::{CheckError, Checked, File, Redis};
 use step_store::{EmbeddedSteps, RedisSteps, StepStore};
@@ -17,6 +17,7 @@ pub(super) struct Opened {
     pub(super) keys: Arc<dyn ApiKeys>,
     pub(super) steps: Arc<dyn StepStore>,
     pub(super) queue: Arc<dyn JobQueue>,
+    pub(super) feed: Arc<dyn Feed>,
     pub(super) ledger: Arc<dyn NightLedger>,
     /// How those that are shared are asked whether they are set up as they should be.
     pub(super) check: Option<Check>,
@@ -29,6 +30,7 @@ pub(super) async fn embedded(file: &Arc<File>, ladder: Ladder) -> anyhow::Result
         keys: Arc::new(EmbeddedApiKeys::new(Arc::clone(file))),
         steps: Arc::new(EmbeddedSteps::open(Arc::clone(file))?),
         queue: EmbeddedQueue::open(Arc::clone(file), ladder, Limits::default())?,
+        feed: Arc::new(EmbeddedFeed::new()),
         ledger: Arc::new(EmbeddedLedger::open(Arc::clone(file)).await?),
         check: None,
     })
@@ -45,6 +47,7 @@ pub(super) fn shared(config: &Config, ladder: Ladder) -> anyhow::Result<Opened> 
         keys: Arc::new(RedisApiKeys::new(redis.clone())),
         steps: Arc::new(RedisSteps::new(redis.clone())),
         queue: RabbitQueue::open(queue, ladder).context("queue")?,
+        feed: Arc::new(RabbitFeed::open(queue).context("queue")?),
         ledger: Arc::new(RedisLedger::new(redis.clone())),
         check: Some(Box::new(move || {
             let redis = redis.clone();

@@ -1,15 +1,12 @@
 use std::time::{Duration, Instant};
 
-use chrono::{DateTime, Utc};
 use rig::{Chance, MOST, Proxy, RedisCluster, RedisServer, until};
 
 use super::{
     load::Load,
-    stage::{SOON, Stage, differing, stores},
+    stage::{NOON, SOON, Stage, differing, stores, walked_at},
 };
 
-/// It is the 7th in all zones of these tests.
-const NOON: &str = "2026-06-07T12:00:00Z";
 const USERS: u64 = 600;
 /// Kills of one test.
 const KILLS: usize = 4;
@@ -119,10 +116,7 @@ async fn load(stage: &mut Stage, daemons: usize) -> Load {
     for name in ["a", "b"].into_iter().take(daemons) {
         stage.start(name).await;
     }
-    let at: DateTime<Utc> = NOON.parse().unwrap();
-    // what was walked in the minutes before, so that nobody's clock has to be exact
-    let at = at - chrono::TimeDelta::minutes(10);
-    let load = Load::begin(stage.gateways.values().cloned().collect(), 4, USERS, at, seed());
+    let load = Load::begin(stage.gateways.values().cloned().collect(), 4, USERS, walked_at(), seed());
     load.more(5).await;
     load
 }

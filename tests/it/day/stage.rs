@@ -8,6 +8,14 @@ use rig::{Fleet, Gateway, Person, Recount, Role, Running, Site, free_port, shift
 
 use crate::bad_days::shared_broker::{self, Held};
 
+/// It is the 7th in all zones of these tests.
+pub(super) const NOON: &str = "2026-06-07T12:00:00Z";
+
+/// When what is reported there was walked: in the minutes before, so that nobody's clock has to be exact.
+pub(super) fn walked_at() -> DateTime<Utc> {
+    NOON.parse::<DateTime<Utc>>().unwrap() - chrono::TimeDelta::minutes(10)
+}
+
 /// How long a daemon may take to be well after a fault.
 pub(super) const SOON: Duration = Duration::from_secs(60);
 
@@ -18,7 +26,8 @@ pub(super) struct Stage {
     /// A way to each daemon, by its name.
     pub(super) gateways: BTreeMap<&'static str, Gateway>,
     settings: String,
-    broker: Held,
+    /// The broker of the feed.
+    pub(super) broker: Held,
 }
 
 /// One ingest daemon whose clock runs faster.

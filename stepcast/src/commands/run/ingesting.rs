@@ -28,6 +28,7 @@ pub(super) async fn start(
     std::fs::write(&note, format!("{address}\n")).with_context(|| note.display().to_string())?;
     tracing::info!(%address, "reports are taken");
     tasks.spawn(ingest::freeze(Arc::clone(&freezer), Arc::clone(&program.clock), stop.clone()));
+    tasks.spawn(ingest::publish(program.publisher(), stop.clone()));
     tasks.spawn(ingest::follow(Arc::clone(&edge), stop.clone()));
     let stop = stop.clone();
     tasks.spawn(async move {
