@@ -26,7 +26,7 @@ const SCOPES: [Scope; 1] = [Scope::Directory];
     put,
     path = "/v1/users/{uid}",
     tag = "people",
-    params(("uid" = String, Path, description = "the user")),
+    params(("uid" = String, Path, description = "the user", pattern = "^[0-9]{1,19}$")),
     request_body = UserForm,
     responses(
         (status = 200, body = Shown, description = "the user"),
@@ -63,7 +63,7 @@ pub(crate) async fn put(
     get,
     path = "/v1/users/{uid}",
     tag = "people",
-    params(("uid" = String, Path, description = "the user")),
+    params(("uid" = String, Path, description = "the user", pattern = "^[0-9]{1,19}$")),
     responses(
         (status = 200, body = Shown, description = "the user"),
         (status = 400, body = Error, description = "a field or the body is wrong"),
@@ -90,7 +90,7 @@ pub(crate) async fn get(
     patch,
     path = "/v1/users/{uid}",
     tag = "people",
-    params(("uid" = String, Path, description = "the user")),
+    params(("uid" = String, Path, description = "the user", pattern = "^[0-9]{1,19}$")),
     request_body = PatchForm,
     responses(
         (status = 200, body = Shown, description = "the user"),
@@ -126,7 +126,7 @@ pub(crate) async fn patch(
     delete,
     path = "/v1/users/{uid}",
     tag = "people",
-    params(("uid" = String, Path, description = "the user")),
+    params(("uid" = String, Path, description = "the user", pattern = "^[0-9]{1,19}$")),
     responses(
         (status = 204, description = "done"),
         (status = 400, body = Error, description = "a field or the body is wrong"),
@@ -156,7 +156,7 @@ pub(crate) async fn delete(
     put,
     path = "/v1/users/{uid}/devices/{channel}",
     tag = "people",
-    params(("uid" = String, Path, description = "the user"), ("channel" = String, Path, description = "the channel")),
+    params(("uid" = String, Path, description = "the user", pattern = "^[0-9]{1,19}$"), ("channel" = String, Path, description = "the channel", pattern = "^[a-z0-9][a-z0-9_-]{0,31}$")),
     request_body = DeviceForm,
     responses(
         (status = 200, body = Shown, description = "the user"),
@@ -186,7 +186,7 @@ pub(crate) async fn put_device(
     delete,
     path = "/v1/users/{uid}/devices/{channel}",
     tag = "people",
-    params(("uid" = String, Path, description = "the user"), ("channel" = String, Path, description = "the channel")),
+    params(("uid" = String, Path, description = "the user", pattern = "^[0-9]{1,19}$"), ("channel" = String, Path, description = "the channel", pattern = "^[a-z0-9][a-z0-9_-]{0,31}$")),
     request_body = DeviceForm,
     responses(
         (status = 204, description = "done"),

@@ -49,7 +49,7 @@ struct Source {
     get,
     path = "/v1/users/{uid}/steps",
     tag = "reports",
-    params(("uid" = String, Path, description = "the user"), ("day" = String, Query, description = "a date, such as 20260607")),
+    params(("uid" = String, Path, description = "the user", pattern = "^[0-9]{1,19}$"), ("day" = String, Query, description = "a date, such as 20260607", pattern = "^20[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|1[0-9]|2[0-8])$")),
     responses(
         (status = 200, body = Steps, description = "the day"),
         (status = 400, body = Error, description = "a field or the body is wrong"),

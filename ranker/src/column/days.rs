@@ -3,13 +3,14 @@ use std::collections::{BTreeMap, HashMap};
 use domain::{Day, Uid};
 
 /// Neighbours whose numbers stand together.
-const BLOCK: u64 = 32;
+const SLOTS: usize = 32;
+const BLOCK: u64 = SLOTS as u64;
 /// A user without an entry.
 const ABSENT: u32 = u32::MAX;
 /// The most `Day`s that are kept: more are never open at once, with yesterday in every zone.
 const MOST_DAYS: usize = 5;
 
-type Block = [u32; BLOCK as usize];
+type Block = [u32; SLOTS];
 
 /// The numbers of one part, by `Day`: 4 bytes a user where uids are dense.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -30,7 +31,7 @@ impl Days {
                 None => return,
             },
         };
-        let block = blocks.entry(uid.0 / BLOCK).or_insert_with(|| Box::new([ABSENT; BLOCK as usize]));
+        let block = blocks.entry(uid.0 / BLOCK).or_insert_with(|| Box::new([ABSENT; SLOTS]));
         block[slot(uid)] = steps.unwrap_or(ABSENT);
         if self.0.len() > MOST_DAYS {
             self.0.pop_first();

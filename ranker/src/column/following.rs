@@ -3,6 +3,7 @@ use std::{
     time::{Duration, Instant as RealInstant},
 };
 
+use futures_util::future::try_join_all;
 use job_queue::{Feed, Subscription};
 use step_store::{PARTS, StepStore, StoreError};
 use tokio_util::sync::CancellationToken;
@@ -82,8 +83,9 @@ impl Following<'_> {
     /// Holds every part against the store, and reads those that went astray.
     async fn compare(&self) -> Result<(), StoreError> {
         let at = RealInstant::now();
-        for part in 0..PARTS {
-            let position = self.steps.position(part).await?;
+        // all at once: what is heard waits meanwhile
+        let positions = try_join_all((0..PARTS).map(|part| self.steps.position(part))).await?;
+        for (part, position) in (0..PARTS).zip(positions) {
             let compared = self.column.part(part).state.compare(position, RealInstant::now());
             if compared == Compared::Astray {
                 self.read(part).await?;
