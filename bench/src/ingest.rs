@@ -3,19 +3,16 @@
 
 mod bodies;
 mod incrby;
+pub(crate) mod paced;
 mod posting;
+mod setup;
 
-use anyhow::{Context, ensure};
-
+pub(crate) use self::setup::{Ingest, Setup};
 use self::{bodies::Kind, posting::post};
 use crate::{
     bar::Bar,
     figures::{middle, rate},
-    people,
-    profile::Profile,
-    program::Home,
     registry::{Bench, Run, Running},
-    servers::{Durability, RabbitMq, Redis},
 };
 
 /// The bench.
@@ -37,46 +34,25 @@ const ROUNDS: u32 = 3;
 const REPORTS: u64 = 300_000;
 
 async fn ingest(run: &mut Run<'_>) -> anyhow::Result<()> {
-    let folder = crate::program::folder(run.program)?;
-    let (redis, broker) = (Redis::start(folder.path(), Durability::Wal)?, RabbitMq::start(folder.path())?);
-    let config = format!(
-        "rehearsal = true\n\n[ops]\nlisten = \"127.0.0.1:0\"\n\n\
-         [ingest]\nlisten = \"127.0.0.1:0\"\nkey_items_per_second = 10_000_000\n\n\
-         [stores]\nkind = \"redis\"\nurls = [\"{}\"]\n\n[queue]\nkind = \"rabbitmq\"\nurl = \"{}\"\n",
-        redis.url(),
-        broker.url()
-    );
-    let home = Home::make(run.program, &config)?;
-    let file = home.path("users.csv");
-    people::write_users(&file, run.users, &["UTC".parse()?], "stub")?;
-    let told = home.ask(&["import", "users", &file.to_string_lossy(), "--json"])?;
-    ensure!(told["counts"]["created"] == run.users, "import users: {told}");
-    let key = home.ask(&["key", "add", "--scope", "reports", "--json"])?;
-    let key = key["key"].as_str().context("a key")?.to_owned();
-    let mut daemon = home.start(&["ingest", "run"])?;
-    let address = posting::ready(&home, &mut daemon).await?;
+    let setup = Setup::start(run.program, run.users)?;
+    let mut ingest = setup.ingest(&[]).await?;
     let reports = REPORTS.min(run.users);
     for (name, kind, bar) in [("totals", Kind::Totals, TOTALS), ("increments", Kind::Increments, INCREMENTS)]
     {
         // until every user is at hand, as they are after the first minutes of a day
-        post(&address, &key, bodies::of(kind, reports, run.users, 0)).await?;
+        post(&ingest.url, &setup.key, bodies::of(kind, reports, run.users, 0)).await?;
         let mut rounds = Vec::new();
         for round in 1..=ROUNDS {
             let bodies = bodies::of(kind, reports, run.users, round);
-            let profile = Profile::begin(&[
-                ("ingest", daemon.pid()),
-                ("redis", redis.pid()),
-                ("rabbitmq", broker.pid()),
-                ("client", std::process::id()),
-            ])?;
-            let seconds = post(&address, &key, bodies).await?;
+            let profile = setup.profile(&ingest)?;
+            let seconds = post(&ingest.url, &setup.key, bodies).await?;
             let (ours, cpu) = (rate(reports, seconds), profile.per_user(reports)?);
-            rounds.push((ours, cpu, incrby::baseline(&redis, reports).await?));
+            rounds.push((ours, cpu, incrby::baseline(&setup.redis, reports).await?));
         }
         let (ours, cpu, baseline) =
             middle(&format!("{name}, ratios"), rounds, |(ours, _, base)| ours / base)?;
         run.tell_against(name, ours, "reports/s", Some(baseline), cpu, Some(Bar::RatioAtLeast(bar)));
     }
-    daemon.check()?;
-    daemon.end().await
+    ingest.daemon.check()?;
+    ingest.daemon.end().await
 }

@@ -6,9 +6,9 @@ use clap::builder::PossibleValuesParser;
 
 use crate::{
     bar::Bar,
-    claims, embedded, enqueue, ingest,
+    claims, embedded, enqueue, feed, ingest,
     measure::{CpuPerUser, Measure},
-    night, peers,
+    midnight, night, peers,
     report::Report,
     roster,
     size::Size,
@@ -16,11 +16,13 @@ use crate::{
 };
 
 /// All benches.
-pub(crate) const BENCHES: [Bench; 8] = [
+pub(crate) const BENCHES: [Bench; 10] = [
     claims::BENCH,
     embedded::BENCH,
     enqueue::BENCH,
+    feed::BENCH,
     ingest::BENCH,
+    midnight::BENCH,
     night::BENCH,
     peers::BENCH,
     roster::BENCH,
