@@ -31,7 +31,11 @@ use domain::{ChannelName, Instant, Uid, Zone};
 pub use embedded::EmbeddedDirectory;
 pub use home::{Home, UserDay};
 pub use import::{Format, LONGEST_LINE, Row, RowError, TextLines, UserRows};
-pub use line::{ChangeLine, DeviceLine, parse_line, to_line};
+pub use line::{
+    ChangeLine, DeviceLine,
+    object::{Object, objects},
+    parse_line, to_line,
+};
 pub use log::{Changed, PARTS, Position};
 pub use page::{MOST_CHANNELS, Page, RosterRow};
 pub use plumbing::StoreError;

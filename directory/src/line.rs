@@ -11,7 +11,7 @@
 //! Instants are RFC 3339. `null` counts as absent. A field that is not known, or given twice, is refused.
 
 mod fault;
-mod object;
+pub(crate) mod object;
 mod uid_field;
 
 use std::{fmt, str::FromStr};
@@ -49,7 +49,7 @@ pub struct ChangeLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Where a push reaches them.
-    #[serde(deserialize_with = "object::several", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "object::objects", skip_serializing_if = "Option::is_none")]
     pub devices: Option<Vec<DeviceLine>>,
     /// Whether they are to be taken out; the other fields are then not looked at.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -27,6 +27,7 @@ pub fn router(edge: Arc<Edge>) -> Router {
             get(people::get).put(people::put).patch(people::patch).delete(people::delete),
         )
         .route("/v1/users/{uid}/devices/{channel}", put(people::put_device).delete(people::delete_device))
+        .route_layer(middleware::from_fn_with_state(Arc::clone(&edge), let_in))
         .route("/openapi.json", get(openapi::get))
         .route("/livez", get(|| async { "alive\n" }))
         .with_state(edge);
@@ -39,5 +40,16 @@ async fn admit(State(room): State<Arc<Semaphore>>, request: Request, next: Next)
     match room.try_acquire_owned() {
         Ok(_held) => next.run(request).await,
         Err(_) => ApiError::busy(Duration::from_secs(1)).into_response(),
+    }
+}
+
+/// Tells who calls, or refuses before anything of the body is read.
+async fn let_in(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) -> Response {
+    match edge.caller(request.headers()).await {
+        Ok(caller) => {
+            request.extensions_mut().insert(caller);
+            next.run(request).await
+        }
+        Err(refused) => refused.into_response(),
     }
 }

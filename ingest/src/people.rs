@@ -5,10 +5,10 @@ mod forms;
 use std::sync::Arc;
 
 use axum::{
-    Json,
+    Extension, Json,
     body::Bytes,
     extract::{Path, State},
-    http::{HeaderMap, StatusCode},
+    http::StatusCode,
     response::{IntoResponse, Response},
 };
 use directory::{Applied, Change, Refusal, Scope, UserPatch};
@@ -42,11 +42,11 @@ const SCOPES: [Scope; 1] = [Scope::Directory];
 )]
 pub(crate) async fn put(
     State(edge): State<Arc<Edge>>,
-    headers: HeaderMap,
+    Extension(caller): Extension<Caller>,
     Path(uid): Path<String>,
     body: Bytes,
 ) -> Result<Response, ApiError> {
-    let uid = allowed(&edge, &headers, &uid, By::Key).await?;
+    let uid = checked(&caller, &uid, By::Key)?;
     let user = read::<UserForm>(&body)?.user(uid).map_err(refusal)?;
     let applied = edge.parts.directory.apply(vec![Change::Put(user)], edge.parts.clock.now()).await?;
     let status = match applied.into_iter().next() {
@@ -78,10 +78,10 @@ pub(crate) async fn put(
 )]
 pub(crate) async fn get(
     State(edge): State<Arc<Edge>>,
-    headers: HeaderMap,
+    Extension(caller): Extension<Caller>,
     Path(uid): Path<String>,
 ) -> Result<Json<Shown>, ApiError> {
-    let uid = allowed(&edge, &headers, &uid, By::KeyOrUser).await?;
+    let uid = checked(&caller, &uid, By::KeyOrUser)?;
     Ok(Json(shown(&edge, uid).await?))
 }
 
@@ -106,11 +106,10 @@ pub(crate) async fn get(
 )]
 pub(crate) async fn patch(
     State(edge): State<Arc<Edge>>,
-    headers: HeaderMap,
+    Extension(caller): Extension<Caller>,
     Path(uid): Path<String>,
     body: Bytes,
 ) -> Result<Json<Shown>, ApiError> {
-    let caller = edge.caller(&headers).await?;
     let uid = checked(&caller, &uid, By::KeyOrUser)?;
     let form = read::<PatchForm>(&body)?;
     if matches!(caller, Caller::User { .. }) && form.names_more_than_consent() {
@@ -140,10 +139,10 @@ pub(crate) async fn patch(
 )]
 pub(crate) async fn delete(
     State(edge): State<Arc<Edge>>,
-    headers: HeaderMap,
+    Extension(caller): Extension<Caller>,
     Path(uid): Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    let uid = allowed(&edge, &headers, &uid, By::Key).await?;
+    let uid = checked(&caller, &uid, By::Key)?;
     // the record first: from then on nobody's report is taken for them, and what is under way the store refuses for a minute
     edge.parts.directory.apply(vec![Change::Delete(uid)], edge.parts.clock.now()).await?;
     edge.homes.forget(uid);
@@ -172,11 +171,11 @@ pub(crate) async fn delete(
 )]
 pub(crate) async fn put_device(
     State(edge): State<Arc<Edge>>,
-    headers: HeaderMap,
+    Extension(caller): Extension<Caller>,
     Path((uid, channel)): Path<(String, String)>,
     body: Bytes,
 ) -> Result<Json<Shown>, ApiError> {
-    let uid = allowed(&edge, &headers, &uid, By::KeyOrUser).await?;
+    let uid = checked(&caller, &uid, By::KeyOrUser)?;
     let device = read::<DeviceForm>(&body)?.device(&channel).map_err(refusal)?;
     patched(&edge, UserPatch { device: Some(device), ..UserPatch::of(uid) }).await
 }
@@ -202,11 +201,11 @@ pub(crate) async fn put_device(
 )]
 pub(crate) async fn delete_device(
     State(edge): State<Arc<Edge>>,
-    headers: HeaderMap,
+    Extension(caller): Extension<Caller>,
     Path((uid, channel)): Path<(String, String)>,
     body: Bytes,
 ) -> Result<StatusCode, ApiError> {
-    let uid = allowed(&edge, &headers, &uid, By::KeyOrUser).await?;
+    let uid = checked(&caller, &uid, By::KeyOrUser)?;
     let channel: ChannelName = channel
         .parse()
         .map_err(|why: domain::BadName| ApiError::bad("bad_channel", format!("channel: {}", why.wanted)))?;
@@ -223,10 +222,6 @@ pub(crate) async fn delete_device(
 enum By {
     Key,
     KeyOrUser,
-}
-
-async fn allowed(edge: &Edge, headers: &HeaderMap, uid: &str, by: By) -> Result<Uid, ApiError> {
-    checked(&edge.caller(headers).await?, uid, by)
 }
 
 fn checked(caller: &Caller, uid: &str, by: By) -> Result<Uid, ApiError> {

@@ -1,8 +1,9 @@
 //! `POST /v1/reports`.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use axum::{
+    Extension,
     body::Body,
     extract::State,
     http::{HeaderMap, StatusCode, header},
@@ -10,6 +11,10 @@ use axum::{
 };
 use domain::Uid;
 use plumbing::http::{ApiError, read_body};
+use serde::{
+    Deserialize, Deserializer,
+    de::{SeqAccess, Visitor},
+};
 use serde_json::value::RawValue;
 
 use crate::{
@@ -45,10 +50,10 @@ pub(crate) const MOST_BODY: usize = 8 << 20;
 )]
 pub(crate) async fn post(
     State(edge): State<Arc<Edge>>,
+    Extension(caller): Extension<Caller>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let caller = edge.caller(&headers).await?;
     caller.may_report()?;
     let answered = answered(&edge, &caller, &headers, body).await;
     if answered.as_ref().is_err_and(|error| matches!(error.status().as_u16(), 429 | 503)) {
@@ -108,8 +113,11 @@ fn is_lines(headers: &HeaderMap) -> bool {
     matches!(kind.as_str(), "application/x-ndjson" | "application/ndjson" | "application/jsonl")
 }
 
+/// More than may be are only looked through: nothing of them is kept.
 fn of_array(text: &str) -> Result<Vec<Result<Item, Refused>>, ApiError> {
-    let items: Vec<&RawValue> = serde_json::from_str(text).map_err(|why| {
+    let mut from = serde_json::Deserializer::from_str(text);
+    let items = Items::deserialize(&mut from).and_then(|items| from.end().map(|()| items));
+    let Items(items) = items.map_err(|why| {
         ApiError::bad("bad_json", format!("the body: a JSON array of items is wanted: {why}"))
     })?;
     check_count(items.len())?;
@@ -128,4 +136,32 @@ fn check_count(count: usize) -> Result<(), ApiError> {
         return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_many_items", message));
     }
     Ok(())
+}
+
+/// The items of an array; of too many one more than may be.
+struct Items<'a>(Vec<&'a RawValue>);
+
+impl<'de> Deserialize<'de> for Items<'de> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Array;
+
+        impl<'de> Visitor<'de> for Array {
+            type Value = Items<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                let mut items = Vec::new();
+                while let Some(item) = seq.next_element()? {
+                    if items.len() <= MOST_ITEMS {
+                        items.push(item);
+                    }
+                }
+                Ok(Items(items))
+            }
+        }
+        from.deserialize_seq(Array)
+    }
 }

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use axum::{
-    Json,
+    Extension, Json,
     extract::{Path, Query, State},
-    http::HeaderMap,
 };
 use directory::Scope;
 use domain::{Day, Uid};
@@ -14,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use step_store::Kind;
 use utoipa::ToSchema;
 
-use crate::{Edge, openapi::Error};
+use crate::{Edge, caller::Caller, openapi::Error};
 
 #[derive(Deserialize)]
 pub(crate) struct Asked {
@@ -64,11 +63,10 @@ struct Source {
 )]
 pub(crate) async fn get(
     State(edge): State<Arc<Edge>>,
-    headers: HeaderMap,
+    Extension(caller): Extension<Caller>,
     Path(uid): Path<String>,
     Query(asked): Query<Asked>,
 ) -> Result<Json<Steps>, ApiError> {
-    let caller = edge.caller(&headers).await?;
     let uid: Uid = uid.parse().map_err(|why: domain::BadUid| ApiError::bad("bad_uid", why.to_string()))?;
     caller.may(uid, &[Scope::Reports, Scope::Boards])?;
     let day = asked.day.ok_or_else(|| ApiError::bad("bad_day", "day: a date such as 20260607 is wanted"))?;

@@ -8,7 +8,8 @@ use serde::{
 };
 
 /// A `T` written as an object.
-pub(super) struct Object<T>(pub(super) T);
+#[derive(Debug)]
+pub struct Object<T>(pub T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -16,10 +17,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     }
 }
 
-/// An optional array of objects.
-pub(super) fn several<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-    from: D,
-) -> Result<Option<Vec<T>>, D::Error> {
+/// An optional array of objects, for `deserialize_with`.
+pub fn objects<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<T>>, D::Error> {
     let objects = Option::<Vec<Object<T>>>::deserialize(from)?;
     Ok(objects.map(|objects| objects.into_iter().map(|Object(inner)| inner).collect()))
 }

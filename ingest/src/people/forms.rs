@@ -1,7 +1,7 @@
 use std::str::FromStr;
 
 use chrono::DateTime;
-use directory::{NewDevice, NewUser, Refusal, User, UserPatch};
+use directory::{NewDevice, NewUser, Object, Refusal, User, UserPatch, objects};
 use domain::{Instant, Uid};
 use plumbing::http::ApiError;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -17,6 +17,7 @@ pub(crate) struct UserForm {
     consent: Option<bool>,
     consent_at: Option<String>,
     name: Option<String>,
+    #[serde(default, deserialize_with = "objects")]
     devices: Option<Vec<DeviceOf>>,
 }
 
@@ -28,6 +29,7 @@ pub(crate) struct PatchForm {
     language: Option<String>,
     consent: Option<bool>,
     name: Option<String>,
+    #[serde(default, deserialize_with = "objects")]
     devices: Option<Vec<DeviceOf>>,
 }
 
@@ -72,11 +74,13 @@ struct ShownDevice {
 /// A form from a JSON body; what is wrong is told with its place.
 pub(crate) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     let mut from = serde_json::Deserializer::from_slice(body);
-    serde_path_to_error::deserialize(&mut from).map_err(|why| {
+    let Object(form) = serde_path_to_error::deserialize(&mut from).map_err(|why| {
         let place = why.path().to_string();
         let place = if place == "." { "the body".to_owned() } else { place };
         ApiError::bad("bad_json", format!("{place}: {}", why.into_inner()))
-    })
+    })?;
+    from.end().map_err(|why| ApiError::bad("bad_json", format!("the body: {why}")))?;
+    Ok(form)
 }
 
 impl UserForm {

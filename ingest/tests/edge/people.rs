@@ -50,6 +50,11 @@ async fn what_is_wrong_is_told_by_its_field_and_changes_nothing() {
         (r#"{"zone":"UTC","devices":[{"channel":"stub","address":""}]}"#, "devices[0].address"),
         (r#"{"zone":"UTC","devices":[{"channel":"A B","address":"x"}]}"#, "devices[0].channel"),
         ("not json", "the body"),
+        (r#"{"zone":"UTC"} and more"#, "the body"),
+        (r#"["UTC",null,null,null,null,null,null]"#, "the body"),
+        (r#"{"zone":"UTC","devices":[["stub","a"]]}"#, "devices[0]"),
+        ("null", "the body"),
+        ("", "the body"),
     ] {
         let (status, told) = rig.ask("PUT", "/v1/users/6000", &rig.key, body).await;
         assert_eq!(status, StatusCode::BAD_REQUEST, "{body}");

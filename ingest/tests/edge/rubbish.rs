@@ -93,3 +93,39 @@ async fn a_caller_past_its_rate_is_told_when_to_come_again() {
     // another caller is not held up
     assert_eq!(rig.post(&[walked("2026-06-07T20:00:00+09:00", 1, "k")]).await, ["stored 11"]);
 }
+
+/// Who is not let in is told so before the body is read, whatever is asked for.
+#[tokio::test]
+async fn c41_nobody_is_let_in_by_a_body() {
+    let rig = Rig::new().await;
+    for (method, path) in [
+        ("POST", "/v1/reports"),
+        ("PUT", "/v1/users/1001"),
+        ("PATCH", "/v1/users/1001"),
+        ("PUT", "/v1/users/1001/devices/push"),
+        ("DELETE", "/v1/users/1001/devices/push"),
+    ] {
+        let unread = Body::from_stream(futures_util::stream::pending::<Result<Vec<u8>, std::io::Error>>());
+        let (status, ..) = rig.send(Request::builder().method(method).uri(path).body(unread).unwrap()).await;
+        assert_eq!(status, StatusCode::UNAUTHORIZED, "{method} {path}");
+    }
+}
+
+/// The rig holds each answer to the form of errors.
+#[tokio::test]
+async fn what_no_route_takes_is_answered_in_the_same_form() {
+    let rig = Rig::new().await;
+    for (method, path, body, wanted) in [
+        ("GET", "/nowhere", "", 404),
+        ("DELETE", "/v1/reports", "", 405),
+        ("POST", "/v1/users/1001", "", 405),
+        ("GET", "/v1/users/%ff", "", 400),
+        ("GET", "/v1/users/1001/steps?day=1&day=2", "", 400),
+        ("GET", "/v1/users/1001/steps?day=%ff", "", 400),
+    ] {
+        let (status, _) = rig.ask(method, path, &rig.key, body).await;
+        assert_eq!(status.as_u16(), wanted, "{method} {path}");
+    }
+    let large = " ".repeat(300 << 10);
+    assert_eq!(rig.ask("PUT", "/v1/users/1001", &rig.key, &large).await.0, StatusCode::PAYLOAD_TOO_LARGE);
+}

@@ -77,7 +77,8 @@ impl Decoding {
                     if written > 0 && !take(&space[..written]) {
                         return Ok(());
                     }
-                    if from.pos() == piece.len() && !full {
+                    // a full space may not have been all, unless the frame is over: one more look would begin the next
+                    if from.pos() == piece.len() && (*whole || !full) {
                         return Ok(());
                     }
                 }

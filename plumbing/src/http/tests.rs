@@ -48,6 +48,17 @@ async fn a_body_comes_out_as_it_was_packed() {
     assert_eq!(read(&["zstd"], Vec::new()).await.unwrap(), b"");
 }
 
+/// Bodies that fill the room they are unpacked into to the last byte.
+#[tokio::test]
+async fn a_body_of_whole_pieces_comes_out_as_it_was_packed() {
+    for length in [64 << 10, 128 << 10, 1 << 20] {
+        let text = vec![b' '; length];
+        let (zip, zipped) = (zstd::encode_all(&text[..], 3).unwrap(), gzip(&text));
+        assert!(read(&["zstd"], zip).await.is_ok_and(|whole| whole == text), "{length}");
+        assert!(read(&["gzip"], zipped).await.is_ok_and(|whole| whole == text), "{length}");
+    }
+}
+
 /// C41 of the cases of trouble: what unpacks to far more than is taken ends where the bound is.
 #[tokio::test]
 async fn c41_a_bomb_is_refused_while_it_unpacks() {
