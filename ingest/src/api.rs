@@ -7,7 +7,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post, put},
 };
-use plumbing::http::{ApiError, Limits, json_errors, limited};
+use plumbing::http::{ApiError, Limits, Listening, json_errors, limited};
 use tokio::sync::Semaphore;
 
 use crate::{Edge, openapi, people, reports, steps};
@@ -16,6 +16,9 @@ use crate::{Edge, openapi, people, reports, steps};
 const AT_ONCE: usize = 512;
 /// The bounds of a request; that of a body is for people, reports have their own.
 const LIMITS: Limits = Limits { body: 256 << 10, at_once: AT_ONCE, time: Duration::from_secs(30) };
+/// The bounds of the listener. Phones come each with a connection of its own, and a proxy before it with a few.
+pub const LISTENING: Listening =
+    Listening { connections: 10_000, streams: 128, drain: Duration::from_secs(30) };
 
 /// The whole interface.
 pub fn router(edge: Arc<Edge>) -> Router {

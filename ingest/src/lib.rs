@@ -20,7 +20,7 @@ mod settings;
 mod steps;
 mod throttle;
 
-pub use api::router;
+pub use api::{LISTENING, router};
 pub use freezer::{Freezer, freeze};
 pub use homes::follow;
 pub use metrics::Metrics;

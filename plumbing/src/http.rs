@@ -7,14 +7,13 @@ mod budget;
 mod decoding;
 mod error;
 mod json_errors;
+mod serve;
 #[cfg(test)]
 mod tests;
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
 use axum::{Router, extract::DefaultBodyLimit, http::StatusCode};
-use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
 use tower::limit::GlobalConcurrencyLimitLayer;
 use tower_http::{catch_panic::CatchPanicLayer, timeout::TimeoutLayer};
 
@@ -24,6 +23,7 @@ pub use self::{
     budget::Budget,
     error::ApiError,
     json_errors::json_errors,
+    serve::{Listening, serve},
 };
 
 /// What bounds the requests to a router.
@@ -44,10 +44,4 @@ pub fn limited(router: Router, limits: Limits) -> Router {
         .layer(DefaultBodyLimit::max(limits.body))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, limits.time))
         .layer(GlobalConcurrencyLimitLayer::new(limits.at_once))
-}
-
-/// Serves until `stop`, then lets requests in flight end.
-pub async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) -> std::io::Result<()> {
-    let service = router.into_make_service_with_connect_info::<SocketAddr>();
-    axum::serve(listener, service).with_graceful_shutdown(stop.cancelled_owned()).await
 }

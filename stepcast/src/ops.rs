@@ -27,7 +27,7 @@ use domain::ShardCount;
 use ingest::Freezer;
 use plumbing::{
     Clock,
-    http::{self, ApiError, Limits},
+    http::{self, ApiError, Limits, Listening},
 };
 use prometheus_client::registry::Registry;
 use secrecy::{ExposeSecret, SecretString};
@@ -42,6 +42,10 @@ const MOST_ROWS: usize = 10_000;
 
 /// The bounds of the ops API.
 pub(crate) const LIMITS: Limits = Limits { body: MOST_BODY, at_once: 128, time: Duration::from_secs(60) };
+
+/// The bounds of its listener: callers are few and on this machine.
+pub(crate) const LISTENING: Listening =
+    Listening { connections: 512, streams: 128, drain: Duration::from_secs(60) };
 
 /// What the ops API works on.
 pub(crate) struct OpsState {

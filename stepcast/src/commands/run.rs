@@ -176,8 +176,8 @@ async fn serve(
     let state = Arc::new(state);
     let router = ops::keyed(ops::router(Arc::clone(&state)), &key.secret).merge(watch::router(state));
     tasks.spawn(async move {
-        if let Err(error) = http::serve(listener, http::limited(router, ops::LIMITS), stop).await {
-            tracing::error!(%error, "the ops API ended");
+        if !http::serve(listener, http::limited(router, ops::LIMITS), stop, ops::LISTENING).await {
+            tracing::warn!("requests to the ops API were cut off");
         }
     });
     Ok(address)

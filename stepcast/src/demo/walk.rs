@@ -50,7 +50,7 @@ impl Walk {
             TcpListener::bind(program.config.ingest.listen).await.context("a port for the reports")?;
         let address: SocketAddr = listener.local_addr()?;
         let stop = CancellationToken::new();
-        tokio::spawn(http::serve(listener, ingest::router(program.edge()), stop.clone()));
+        tokio::spawn(http::serve(listener, ingest::router(program.edge()), stop.clone(), ingest::LISTENING));
         let freezer = program.freezer();
         Ok(Self {
             waves,

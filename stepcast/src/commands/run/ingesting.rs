@@ -32,8 +32,8 @@ pub(super) async fn start(
     tasks.spawn(ingest::follow(Arc::clone(&edge), stop.clone()));
     let stop = stop.clone();
     tasks.spawn(async move {
-        if let Err(error) = http::serve(listener, ingest::router(edge), stop).await {
-            tracing::error!(%error, "the edge for reports ended");
+        if !http::serve(listener, ingest::router(edge), stop, ingest::LISTENING).await {
+            tracing::warn!("requests of phones or back ends were cut off");
         }
     });
     Ok(freezer)
