@@ -37,6 +37,8 @@ const SCOPES: [Scope; 1] = [Scope::Directory];
         (status = 413, body = Error, description = "the body is too large"),
         (status = 429, body = Error, description = "this caller sends too much: see Retry-After"),
         (status = 503, body = Error, description = "no room, or the store is away: see Retry-After"),
+        (status = 507, body = Error, description = "the store is full"),
+        (status = 500, body = Error, description = "a fault of the server's own"),
     ),
     security(("bearer" = []))
 )]
@@ -73,6 +75,8 @@ pub(crate) async fn put(
         (status = 413, body = Error, description = "the body is too large"),
         (status = 429, body = Error, description = "this caller sends too much: see Retry-After"),
         (status = 503, body = Error, description = "no room, or the store is away: see Retry-After"),
+        (status = 507, body = Error, description = "the store is full"),
+        (status = 500, body = Error, description = "a fault of the server's own"),
     ),
     security(("bearer" = []))
 )]
@@ -101,6 +105,8 @@ pub(crate) async fn get(
         (status = 413, body = Error, description = "the body is too large"),
         (status = 429, body = Error, description = "this caller sends too much: see Retry-After"),
         (status = 503, body = Error, description = "no room, or the store is away: see Retry-After"),
+        (status = 507, body = Error, description = "the store is full"),
+        (status = 500, body = Error, description = "a fault of the server's own"),
     ),
     security(("bearer" = []))
 )]
@@ -134,6 +140,8 @@ pub(crate) async fn patch(
         (status = 413, body = Error, description = "the body is too large"),
         (status = 429, body = Error, description = "this caller sends too much: see Retry-After"),
         (status = 503, body = Error, description = "no room, or the store is away: see Retry-After"),
+        (status = 507, body = Error, description = "the store is full"),
+        (status = 500, body = Error, description = "a fault of the server's own"),
     ),
     security(("bearer" = []))
 )]
@@ -166,6 +174,8 @@ pub(crate) async fn delete(
         (status = 413, body = Error, description = "the body is too large"),
         (status = 429, body = Error, description = "this caller sends too much: see Retry-After"),
         (status = 503, body = Error, description = "no room, or the store is away: see Retry-After"),
+        (status = 507, body = Error, description = "the store is full"),
+        (status = 500, body = Error, description = "a fault of the server's own"),
     ),
     security(("bearer" = []))
 )]
@@ -196,6 +206,8 @@ pub(crate) async fn put_device(
         (status = 413, body = Error, description = "the body is too large"),
         (status = 429, body = Error, description = "this caller sends too much: see Retry-After"),
         (status = 503, body = Error, description = "no room, or the store is away: see Retry-After"),
+        (status = 507, body = Error, description = "the store is full"),
+        (status = 500, body = Error, description = "a fault of the server's own"),
     ),
     security(("bearer" = []))
 )]

@@ -45,6 +45,8 @@ pub(crate) const MOST_BODY: usize = 8 << 20;
         (status = 413, body = Error, description = "the body is too large"),
         (status = 429, body = Error, description = "this caller sends too much: see Retry-After"),
         (status = 503, body = Error, description = "no room, or the store is away: see Retry-After"),
+        (status = 507, body = Error, description = "the store is full"),
+        (status = 500, body = Error, description = "a fault of the server's own"),
     ),
     security(("bearer" = []))
 )]
@@ -64,11 +66,13 @@ pub(crate) async fn post(
 }
 
 async fn answered(edge: &Edge, caller: &Caller, headers: &HeaderMap, body: Body) -> Result<String, ApiError> {
+    // one who has used up what they may send is told before the body is read
+    edge.throttle.take(caller, 1)?;
     let whole = read_body(headers, body, MOST_BODY, &edge.budget).await?;
     let text =
         std::str::from_utf8(whole.bytes()).map_err(|_| ApiError::bad("bad_json", "the body is not UTF-8"))?;
     let items = if is_lines(headers) { of_lines(text)? } else { of_array(text)? };
-    edge.throttle.take(caller, items.len())?;
+    edge.throttle.take(caller, items.len().saturating_sub(1))?;
     let results = results(edge, caller, items).await?;
     let (body, counts) = answer::body(&results);
     edge.parts.metrics.count(counts, &results);

@@ -58,6 +58,8 @@ struct Source {
         (status = 413, body = Error, description = "the body is too large"),
         (status = 429, body = Error, description = "this caller sends too much: see Retry-After"),
         (status = 503, body = Error, description = "no room, or the store is away: see Retry-After"),
+        (status = 507, body = Error, description = "the store is full"),
+        (status = 500, body = Error, description = "a fault of the server's own"),
     ),
     security(("bearer" = []))
 )]

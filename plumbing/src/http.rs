@@ -21,7 +21,7 @@ pub use self::{
     bearer::{bearer, same},
     body::read_body,
     budget::Budget,
-    error::ApiError,
+    error::{ApiError, tell_causes},
     json_errors::json_errors,
     serve::{Listening, serve},
 };

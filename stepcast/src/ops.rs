@@ -104,6 +104,7 @@ pub(crate) fn router(state: Arc<OpsState>) -> Router {
         .route("/ops/v1/keys", get(keys::list).post(keys::add))
         .route("/ops/v1/keys/{id}/revoke", post(keys::revoke))
         .route("/ops/v1/clock", post(clock::set))
+        .layer(middleware::map_response(http::tell_causes))
         .with_state(state)
 }
 

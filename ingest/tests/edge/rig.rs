@@ -95,6 +95,7 @@ impl Rig {
 
     /// Sends a request, and answers its status, its body and its `Retry-After`.
     pub(crate) async fn send(&self, request: Request<Body>) -> (StatusCode, Value, Option<u64>) {
+        let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
         let answer =
             tokio::time::timeout(Duration::from_secs(30), self.router.clone().oneshot(request)).await;
         let answer = answer.expect("an answer").unwrap();
@@ -105,7 +106,32 @@ impl Rig {
         if status.is_client_error() || status.is_server_error() {
             assert!(value["error"].is_string() && value["message"].is_string(), "{status}: {value}");
         }
+        self.documented(&method, &path, status).await;
         (status, value, after)
+    }
+
+    /// Holds an answer to the description: to a method of a path that it has, it tells of the status.
+    async fn documented(&self, method: &str, path: &str, status: StatusCode) {
+        let request = Request::get("/openapi.json").body(Body::empty()).unwrap();
+        let answer = self.router.clone().oneshot(request).await.unwrap();
+        let bytes = to_bytes(answer.into_body(), 1 << 20).await.unwrap();
+        let told: Value = serde_json::from_slice(&bytes).unwrap();
+        let fits = |template: &str| {
+            let (wanted, given) = (template.split('/'), path.split('/'));
+            wanted.clone().count() == given.clone().count()
+                && wanted.zip(given).all(|(wanted, given)| wanted.starts_with('{') || wanted == given)
+        };
+        let paths = told["paths"].as_object().unwrap();
+        let Some((template, methods)) = paths.iter().find(|(template, _)| fits(template)) else {
+            return assert_eq!(status, StatusCode::NOT_FOUND, "{method} {path}");
+        };
+        let Some(one) = methods.get(method.to_lowercase()) else {
+            return assert_eq!(status, StatusCode::METHOD_NOT_ALLOWED, "{method} {path}");
+        };
+        assert!(
+            one["responses"][status.as_str()].is_object(),
+            "{method} {template}: {status} is not told of"
+        );
     }
 
     /// A request with a bearer; a body is JSON.

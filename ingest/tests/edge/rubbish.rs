@@ -83,15 +83,17 @@ async fn lines_are_items_too_and_one_that_is_no_json_is_its_own_fault() {
 async fn a_caller_past_its_rate_is_told_when_to_come_again() {
     let rig = Rig::with(|settings| settings.user_items_per_minute = 10.try_into().unwrap()).await;
     let token = rig.token(&TOKYO.to_string(), chrono::TimeDelta::hours(1));
-    let items: Vec<_> = (0..10).map(|n| walked("2026-06-07T20:00:00+09:00", 1, &format!("{n}"))).collect();
-    assert_eq!(rig.post_as(&token, &items).await.len(), 10);
+    // a phone that was away for days
+    let items: Vec<_> =
+        (0..10_000).map(|n| walked("2026-06-07T20:00:00+09:00", 1, &format!("{n}"))).collect();
+    assert_eq!(rig.post_as(&token, &items).await.last().unwrap(), "stored 10000");
     let request = Request::post("/v1/reports").header(header::AUTHORIZATION, format!("Bearer {token}"));
     let body = Value::from(items[..2].to_vec()).to_string();
     let (status, _, after) = rig.send(request.body(Body::from(body)).unwrap()).await;
     assert_eq!(status, StatusCode::TOO_MANY_REQUESTS);
     assert!(after.is_some_and(|seconds| (1..=60).contains(&seconds)), "{after:?}");
     // another caller is not held up
-    assert_eq!(rig.post(&[walked("2026-06-07T20:00:00+09:00", 1, "k")]).await, ["stored 11"]);
+    assert_eq!(rig.post(&[walked("2026-06-07T20:00:00+09:00", 1, "k")]).await, ["stored 10001"]);
 }
 
 /// Who is not let in is told so before the body is read, whatever is asked for.

@@ -135,3 +135,23 @@ fn a_bearer_is_read_and_compared() {
     assert_eq!(bearer(&headers), Some("abc"));
     assert!(same(b"abc", b"abc") && !same(b"abc", b"abd") && !same(b"abc", b"ab"));
 }
+
+/// Callers are not told where the stores are; operators are.
+#[tokio::test]
+async fn what_a_store_said_is_for_operators_alone() {
+    let said = "redis://10.0.0.7 refused";
+    for (operators, wanted) in [(false, "a store is away: try again later"), (true, said)] {
+        let answer = axum::response::IntoResponse::into_response(ApiError::from(
+            crate::StoreError::Unavailable(said.to_owned()),
+        ));
+        let answer = if operators { tell_causes(answer).await } else { answer };
+        assert_eq!(
+            (answer.status().as_u16(), &answer.headers()[header::RETRY_AFTER]),
+            (503, &"1".parse().unwrap())
+        );
+        let body = axum::body::to_bytes(answer.into_body(), 1_000).await.unwrap();
+        let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        assert!(body["message"].as_str().unwrap().ends_with(wanted), "{body}");
+        assert!(operators || !body.to_string().contains("10.0.0.7"), "{body}");
+    }
+}
