@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 
+use chrono::TimeDelta;
 use directory::{Home, UserDay};
 use domain::{Day, Instant, Zone};
 use step_store::Report;
@@ -8,6 +9,9 @@ use crate::{
     Reason,
     item::{Item, Refused},
 };
+
+/// How long after the freeze the store knows ids (spec).
+const KNOWN: TimeDelta = TimeDelta::hours(48);
 
 /// Tells on which `Day` an event counts, and whether that is open. Days of one request are mostly a handful: they are kept.
 pub(crate) struct Placing {
@@ -21,13 +25,14 @@ impl Placing {
         Self { now, known: HashMap::new() }
     }
 
-    /// The report that an item is. One for a frozen `Day` is still one where it has an id: the store may know it.
+    /// The report that an item is. One for a frozen `Day` is still one where it has an id: the store may know it, for a time.
     pub(crate) fn report(&mut self, item: Item, home: Home) -> Result<Report, Refused> {
         let day = self.day(home, item.at).ok_or(Refused::of(Reason::TooLate))?;
         if self.now < day.opens() {
             return Err(Refused::of(Reason::Future));
         }
-        if self.now >= day.freezes() && item.id.is_none() {
+        let known = item.id.is_some() && self.now - day.freezes() < KNOWN;
+        if self.now >= day.freezes() && !known {
             return Err(Refused::of(Reason::TooLate));
         }
         let Item { uid, source, amount, id, .. } = item;

@@ -26,6 +26,17 @@ async fn the_window_around_midnight() {
     assert_eq!(told["frozen"], true, "{told}");
 }
 
+/// What is older than any id that the store knows is too late, also before anything was ever frozen here.
+#[tokio::test]
+async fn what_is_long_frozen_is_too_late_whatever_its_id() {
+    let rig = Rig::new().await;
+    for (day, wanted) in [("2024-02-29", "too_late"), ("2026-06-04", "too_late"), ("2026-06-07", "stored 3")]
+    {
+        assert_eq!(rig.post(&[walked(&format!("{day}T12:00:00+09:00"), 3, day)]).await, [wanted], "{day}");
+    }
+    assert_eq!(rig.number(TOKYO, "20240229").await, None);
+}
+
 /// Each zone freezes for itself.
 #[tokio::test]
 async fn a_zone_that_freezes_leaves_the_others_open() {
