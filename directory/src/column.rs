@@ -5,6 +5,7 @@ mod part;
 mod row;
 mod tables;
 mod translate;
+mod user;
 
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ use std::sync::{
 use async_trait::async_trait;
 use chrono::TimeDelta;
 use directory::{
-    Applied, Change, Changed, Column, Directory, NewUser, Page, Position, StoreError, User, UserPatch,
+    Applied, Change, Changed, Column, Directory, Home, NewUser, Page, Position, StoreError, User, UserPatch,
 };
 use domain::{ChannelName, Instant, Uid, Zone};
 use proptest::{prelude::*, strategy::ValueTree, test_runner::TestRunner};
@@ -46,7 +46,9 @@ pub(crate) async fn a_column_has_what_the_roster_has(engine: &dyn Engine) {
         assert_eq!((has.uid, has.moved, kind.consent), (row.uid, None, row.consent));
         assert_eq!((column.zones()[usize::from(has.zone)], &kind.channels), (row.zone, &channels));
         assert!(has.due_at(noon()) && !has.due_at(noon() - TimeDelta::minutes(1)));
+        assert_eq!(column.user(row.uid), Some(Home { zone: row.zone, moved: None }));
     }
+    assert!([300, 301, u64::MAX].iter().all(|uid| column.user(Uid(*uid)).is_none()));
     let mut population: Vec<_> = column.population().collect();
     population.sort_unstable_by_key(|(zone, _)| zone.name());
     assert_eq!(population, directory.zones().await.unwrap());
