@@ -27,7 +27,9 @@ async fn midnight_itself_writes_nothing_and_both_days_are_open_around_it() {
     let read = (stage.gateway.steps(WALKER, seventh).await, stage.gateway.steps(WALKER, eighth).await);
     assert_eq!(read, (Some(500), None), "the new day is read as absent, and is not made");
     let writes = monitor.writes("{s.").await;
-    let written: Vec<_> = writes.iter().filter(|write| !write.contains("lease")).collect();
+    // the publisher's own: it takes its leases, and the posting of the report before may still be under way
+    let of_the_feed = |write: &str| ["lease", ":outbox\"", ":feed\""].iter().any(|of| write.contains(of));
+    let written: Vec<_> = writes.iter().filter(|write| !of_the_feed(write)).collect();
     assert!(written.is_empty(), "midnight wrote: {written:?}");
 
     // both days are open: what was walked before midnight counts on the day that is over, and on no other
